@@ -99,7 +99,8 @@ HC_DEVICE_INLINE result call(stacks* buffer, u64 mask, u32 service, const u64 (&
     if (lanes.leads()) {
         memory::store(&header->service, service);
         memory::store(&header->active_mask, (u64)lanes.mask);
-        memory::store(&header->control, 1u);
+        // Ready, and the host is to say whether it refused: other clients wait until the word is 0.
+        memory::store(&header->control, 1u | 8u);
         push(buffer, &buffer->ready_stack, held, mask);
         memory::ring(buffer->doorbell);
         // Pairs with the host's release when it answers.

@@ -112,6 +112,15 @@ AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_initialize_form(void *buffer,
 AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_register_form(amd_hostcall_consumer_t *consumer, void *buffer, uint32_t form);
 /* Calls a service from a thread of the host, as a wave would: for the lanes of mask, eight words each, in and out. Waits. */
 AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_call(void *buffer, uint32_t service, uint64_t mask, uint64_t (*payload)[8]);
+/* Ready handlers for what ROCm's device libraries ask for, for all consumers: printf (service 2), malloc (3) and reports of
+ * the address sanitizer (4). Kernels have at most limit bytes of memory at a time. It is that of two functions; without
+ * them it is this process's, for devices that reach it. An allocate function returns the address as kernels see it, or 0. */
+typedef uint64_t (*hostcall_amd_allocate_t)(void *state, uint64_t bytes, uint64_t alignment);
+typedef void (*hostcall_amd_release_t)(void *state, uint64_t address, uint64_t bytes);
+AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_serve_printf(void);
+AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_serve_memory(uint64_t limit, hostcall_amd_allocate_t allocate,
+                                                                hostcall_amd_release_t release, void *state);
+AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_serve_sanitizer(void);
 /* Rings a doorbell by its handle, as a buffer holds it. */
 AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_ring(uint64_t doorbell);
 

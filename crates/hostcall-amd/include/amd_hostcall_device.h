@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #define HOSTCALL_AMD_READY 1u
+/* Set by the host if a call was refused, and if the client had set HOSTCALL_AMD_TELL with HOSTCALL_AMD_READY. */
 #define HOSTCALL_AMD_REFUSED 2u
+#define HOSTCALL_AMD_TELL 8u
 
 typedef struct {
     uint64_t next;
@@ -153,7 +155,7 @@ HOSTCALL_AMD_DEVICE hostcall_amd_result_t hostcall_amd_preview(void *where, uint
     if (leads) {
         header->service = service;
         header->active_mask = mask;
-        __scoped_atomic_store_n(&header->control, HOSTCALL_AMD_READY, __ATOMIC_RELAXED, HOSTCALL_AMD_SYSTEM);
+        __scoped_atomic_store_n(&header->control, HOSTCALL_AMD_READY | HOSTCALL_AMD_TELL, __ATOMIC_RELAXED, HOSTCALL_AMD_SYSTEM);
         hostcall_amd_push(buffer, &buffer->ready_stack, packet);
         hostcall_amd_ring_signal(buffer->doorbell);
     }

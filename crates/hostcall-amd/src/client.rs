@@ -23,8 +23,8 @@ pub(crate) struct Client {
     pub(crate) doorbell: Doorbell,
 }
 
-/// After so long a sleeping client looks by itself: a device that takes its sign of sleep away, or says again that the packet is ready, delays
-/// the client and does not keep it for ever.
+/// After so long a sleeping client looks by itself: a device that takes its sign of sleep away, or says again that the
+/// packet is ready, delays the client and does not keep it for ever.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 thread_local! {
@@ -64,7 +64,8 @@ impl BackOff {
     }
 }
 
-/// Calls a service for the lanes of a mask, of which each has words in `lanes`. Waits for a free packet, and for the answer.
+/// Calls a service for the lanes of a mask, of which each has words in `lanes`. Waits for a free packet, and for the
+/// answer.
 pub(crate) fn call(buffer: usize, service: u32, mask: u64, lanes: &mut [[u64; QWORDS]]) -> Result<(), Error> {
     with(buffer, |client| client.call(service, mask, lanes))
 }
@@ -76,12 +77,17 @@ impl Client {
             return Err(Error::ConsumerActive);
         }
         let map = self.served.map().ok_or(Error::InvalidRequest)?;
+        if consumer::current() == Some(self.owner) {
+            // So would be the thread that leads.
+            consumer::about_to_wait();
+        }
         let mut pause = BackOff::default();
         let held = loop {
             let mut contended = BackOff::default();
             if let Some(held) = stacks::pop_free(map, || contended.wait()) {
                 break held;
             }
+            consumer::about_to_wait();
             pause.wait();
             // Nobody gives packets of a buffer back that is gone.
             if !tables::consumers().buffers.contains_key(&self.served.address()) {
@@ -96,7 +102,7 @@ impl Client {
         }
         header.service.store(service, Ordering::Relaxed);
         header.active_mask.store(mask, Ordering::Relaxed);
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         let mut contended = BackOff::default();
         self.served.push(map, held, || contended.wait());
         self.doorbell.ring();
@@ -118,6 +124,7 @@ impl Client {
             Ok(now) => return now,
             Err(in_vain) => in_vain,
         };
+        consumer::about_to_wait();
         loop {
             // Acquire: as above.
             let now = word.load(Ordering::Acquire);
@@ -126,7 +133,8 @@ impl Client {
                 return now;
             }
             let sleeping = now | control::SLEEPER;
-            // The host swaps the word: it finds the bit, or this exchange fails. Relaxed: it says nothing but that somebody sleeps.
+            // The host swaps the word: it finds the bit, or this exchange fails. Relaxed: it says nothing but that
+            // somebody sleeps.
             if now == sleeping || word.compare_exchange(now, sleeping, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 let limit = futex::Timespec { tv_sec: 0, tv_nsec: LONGEST_SLEEP.subsec_nanos() as _ };
                 let woken = futex::wait(word, futex::Flags::empty(), sleeping, Some(&limit));

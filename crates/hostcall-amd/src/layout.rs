@@ -1,11 +1,12 @@
-//! Where each word of a hostcall buffer lies. This memory is the interface: kernels, AMD's device libraries and other runtimes fill it in.
+//! Where each word of a hostcall buffer lies. This memory is the interface: kernels, AMD's device libraries and other
+//! runtimes fill it in.
 //!
-//! A buffer is a block of words, an array of packet headers and an array of payloads. The two arrays follow the block where this library
-//! lays a buffer out; a buffer that somebody else laid out may have them anywhere.
+//! A buffer is a block of words, an array of packet headers and an array of payloads. The two arrays follow the block
+//! where this library lays a buffer out; a buffer that somebody else laid out may have them anywhere.
 //!
-//! A *tagged pointer* names a packet. Its low `index_size` bits are the packet's index. The rest is a tag that grows each time the packet
-//! is given back, so that a stack's top that returns to the same packet is still another value. 0 is no packet; packet 0 therefore begins
-//! with tag 1, and its tag skips 0 when it wraps.
+//! A *tagged pointer* names a packet. Its low `index_size` bits are the packet's index. The rest is a tag that grows
+//! each time the packet is given back, so that a stack's top that returns to the same packet is still another value. 0
+//! is no packet; packet 0 therefore begins with tag 1, and its tag skips 0 when it wraps.
 //!
 //! *Mailboxes* are the later form. Each packet has a word that waves flip when they ask and a word that the host flips when it has answered:
 //! a packet waits for the host as long as the two differ. There is nothing that all waves write, but the bits by which they claim packets.
@@ -114,14 +115,19 @@ pub struct PayloadWords {
     pub lanes: [[AtomicU64; QWORDS]; LANES],
 }
 
-/// Bits of a header's control word. AMD defines the first; the others are this library's, and clients that do not know them ignore them.
+/// Bits of a header's control word. AMD defines the first; the others are this library's, and clients that do not know
+/// them ignore them.
 pub mod control {
     /// The packet waits for the host. The wave sets it, the host clears it.
     pub const READY: u32 = 1;
-    /// Set by the host: some lane's call was refused, and its words are as the lane sent them.
+    /// Set by the host, if the client has set [`TELL`]: some lane's call was refused, and its words are as the lane
+    /// sent them.
     pub const REFUSED: u32 = 2;
     /// Set by a client on the processor that sleeps on this word until the host changes it.
     pub const SLEEPER: u32 = 4;
+    /// Set with [`READY`] by a client that reads [`REFUSED`]. AMD's clients do not set it, and some of them wait until
+    /// the word is 0.
+    pub const TELL: u32 = 8;
 }
 
 /// The interface's table: a name, where it lies, and where it must lie.
@@ -160,9 +166,9 @@ pub const fn buffer_size(packets: u32) -> usize {
     payloads_at(packets) + packets as usize * size_of::<PayloadWords>()
 }
 
-/// Where the arrays of a buffer of mailboxes lie, in bytes from its start, where this library lays it out: words that waves flip, words that
-/// the host flips, claims, headers, payloads, and the end. The first two are on lines of their own, so that neither side takes a line from
-/// the other by writing.
+/// Where the arrays of a buffer of mailboxes lie, in bytes from its start, where this library lays it out: words that
+/// waves flip, words that the host flips, claims, headers, payloads, and the end. The first two are on lines of their
+/// own, so that neither side takes a line from the other by writing.
 pub const fn mailboxes_at(packets: u32) -> [usize; 6] {
     let packets = packets as usize;
     let device = size_of::<MailboxWords>().next_multiple_of(LINE);

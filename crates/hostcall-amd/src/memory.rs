@@ -17,7 +17,8 @@ pub struct Map {
     index_size: u32,
 }
 
-// SAFETY: it is addresses of memory that consists of atomics; who makes a `Map` promises that the memory outlives its use.
+// SAFETY: it is addresses of memory that consists of atomics; who makes a `Map` promises that the memory outlives its
+// use.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
@@ -27,6 +28,58 @@ pub(crate) fn place<T>(address: u64) -> Result<NonNull<T>, Error> {
     let pointer = std::ptr::with_exposed_provenance_mut::<T>(address as usize);
     let place = NonNull::new(pointer).ok_or(Error::Nullptr)?;
     if place.is_aligned() { Ok(place) } else { Err(Error::IncorrectAlignment) }
+}
+
+/// What this library has laid out at an address. The buffer itself says neither its form nor how many packets it has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaidOut {
+    pub(crate) packets: u32,
+    pub(crate) form: Form,
+}
+
+impl LaidOut {
+    /// How many packets lie at the address, and in which form, as far as they are still those: nobody says when a
+    /// buffer is freed, and another may lie there now.
+    ///
+    /// # Safety
+    /// `buffer` is null, misaligned, or 48 bytes of memory that consists of atomics.
+    pub(crate) unsafe fn left_at(self, buffer: *mut u8) -> (Option<u32>, Option<Form>) {
+        let Ok(base) = place::<BufferWords>(buffer.expose_provenance() as u64) else { return (None, None) };
+        // SAFETY: the caller's.
+        let words = unsafe { base.as_ref() };
+        let at = |offset: usize| (buffer.addr() + offset) as u64;
+        let are = |expected: [(&AtomicU64, u64); 2]| expected.into_iter().all(|(word, value)| word.load(Ordering::Relaxed) == value);
+        if self.form == Form::Mailboxes {
+            // The first words of both kinds of buffer are addresses, one in each of 64 bits.
+            let [device, host, ..] = layout::mailboxes_at(self.packets);
+            return (None, are([(&words.headers, at(device)), (&words.payloads, at(host))]).then_some(Form::Mailboxes));
+        }
+        if !are([(&words.headers, at(layout::HEADERS_AT)), (&words.payloads, at(layout::payloads_at(self.packets)))]) {
+            return (None, None);
+        }
+        let same = words.index.load(Ordering::Relaxed) == index_word(self.form, index_bits(self.form, self.packets));
+        (Some(self.packets), same.then_some(self.form))
+    }
+}
+
+/// Bits of an index, in a form with stacks.
+fn index_bits(form: Form, packets: u32) -> u32 {
+    if form == Form::MaskedStacks { layout::masked_index_size(packets) } else { layout::index_size(packets) }
+}
+
+/// How a buffer says that an index has so many bits.
+fn index_word(form: Form, bits: u32) -> u32 {
+    if form == Form::MaskedStacks { (u64::MAX >> (64 - bits)) as u32 } else { bits }
+}
+
+/// What lies where a buffer is to be, before it is laid out.
+///
+/// # Safety
+/// As for [`LaidOut::left_at`], and neither null nor misaligned.
+pub(crate) unsafe fn is_blank(buffer: *mut u8) -> bool {
+    // SAFETY: the caller's: six words, aligned.
+    let words = unsafe { &*buffer.cast::<[AtomicU64; size_of::<BufferWords>() / 8]>() };
+    words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
 }
 
 impl Map {
@@ -42,8 +95,7 @@ impl Map {
         if packets == 0 {
             return Err(Error::InvalidRequest);
         }
-        let masked = form == Form::MaskedStacks;
-        let index_size = if masked { layout::masked_index_size(packets) } else { layout::index_size(packets) };
+        let index_size = index_bits(form, packets);
         let headers = place(buffer.addr() as u64 + layout::HEADERS_AT as u64)?;
         let payloads = place(buffer.addr() as u64 + layout::payloads_at(packets) as u64)?;
         let map = Map { base, headers, payloads, packets, index_size };
@@ -62,19 +114,20 @@ impl Map {
         words.payloads.store(payloads.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
         words.doorbell.store(0, Ordering::Relaxed);
         words.ready_stack.store(0, Ordering::Relaxed);
-        let mask = (u64::MAX >> (64 - index_size)) as u32;
-        words.index.store(if masked { mask } else { index_size }, Ordering::Relaxed);
+        words.index.store(index_word(form, index_size), Ordering::Relaxed);
         words.index_high.store(0, Ordering::Relaxed);
         // Release: pairs with the acquire of the first client's `pop_free`.
         words.free_stack.store(free, Ordering::Release);
         Ok(map)
     }
 
-    /// Finds the parts of a buffer that was laid out before, by this library or by another. `laid_out` is the number of packets that
-    /// [`initialize`](Self::initialize) gave to the buffer at this address, if it did. It is believed if the payloads lie accordingly.
+    /// Finds the parts of a buffer that was laid out before, by this library or by another. `laid_out` is the number of
+    /// packets that [`initialize`](Self::initialize) gave to the buffer at this address, if it did. It is believed if
+    /// the payloads lie accordingly.
     ///
-    /// A buffer does not say how many packets it has. One that somebody else laid out has as many as the highest of those that are free or
-    /// ready says, and no more than there is room for headers: behind the headers may be padding, and no payload belongs to that.
+    /// A buffer does not say how many packets it has. One that somebody else laid out has as many as the highest of
+    /// those that are free or ready says, and no more than there is room for headers: behind the headers may be
+    /// padding, and no payload belongs to that.
     ///
     /// # Errors
     /// A null or misaligned address; words that no initialised buffer has.
@@ -164,7 +217,8 @@ impl Map {
     }
 }
 
-/// Asks for a line that will be written soon. Lines that another processor wrote come at once then, not one after another.
+/// Asks for a line that will be written soon. Lines that another processor wrote come at once then, not one after
+/// another.
 #[inline]
 pub(crate) fn expect<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,11 +1,13 @@
 //! Whether somebody looks at a word for long before they sleep.
 //!
-//! Sleeping and being woken takes some ten microseconds, so who is answered sooner should look for so long. Where the answer takes longer,
-//! or where the one who has it needs the same processor, looking only delays. Which it is cannot be told from looks that succeed: two that
-//! sleep on each other are both too late for a short look, and find nothing, however near they are. So a waiter *tries*. A long look that
-//! fails makes it wait for twice as many short sleeps as before until the next long look; one that succeeds for half as many.
+//! Sleeping and being woken takes some ten microseconds, so who is answered sooner should look for so long. Where the
+//! answer takes longer, or where the one who has it needs the same processor, looking only delays. Which it is cannot
+//! be told from looks that succeed: two that sleep on each other are both too late for a short look, and find nothing,
+//! however near they are. So a waiter *tries*. A long look that fails makes it wait for twice as many short sleeps as
+//! before until the next long look; one that succeeds for half as many.
 //!
-//! Nobody yields between two looks: on a busy machine that gives the processor away for milliseconds, where who sleeps is woken at once.
+//! Nobody yields between two looks: on a busy machine that gives the processor away for milliseconds, where who sleeps
+//! is woken at once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -17,8 +19,8 @@ const LONG: Duration = Duration::from_micros(50);
 /// Short sleeps between two long looks, at most: looking in vain costs a twentieth of a microsecond a call then.
 const MOST: u32 = 1024;
 
-/// Learns whether to look for long. Its words are relaxed: a lost update makes a long look come a little sooner or later, and nothing
-/// depends on it.
+/// Learns whether to look for long. Its words are relaxed: a lost update makes a long look come a little sooner or
+/// later, and nothing depends on it.
 #[derive(Debug)]
 pub(crate) struct Patience {
     /// Short sleeps until the next long look; 0: the next is one.
@@ -88,6 +90,12 @@ impl Patience {
         self.learn(after.0.elapsed());
     }
 
+    /// Learns that something came during a sleep and could not end it. When that was nobody knows; so one such sleep
+    /// counts for half of those that are left until the next long look.
+    pub(crate) fn missed(&self) {
+        self.rest.store(self.rest.load(Ordering::Relaxed) / 2, Ordering::Relaxed);
+    }
+
     fn learn(&self, waited: Duration) {
         let rest = self.rest.load(Ordering::Relaxed);
         if rest > 0 && waited <= LONG {
@@ -136,6 +144,20 @@ mod tests {
         (0..20).for_each(|_| patience.succeeded());
         in_vain(&patience);
         assert_eq!(rests(&patience), 2);
+    }
+
+    #[test]
+    fn who_sleeps_through_what_cannot_wake_it_looks_for_long_again_soon() {
+        let patience = Patience::new();
+        for _ in 0..12 {
+            in_vain(&patience);
+            let mut missed = 0;
+            while in_vain(&patience) == FIRST {
+                patience.missed();
+                missed += 1;
+            }
+            assert!(missed <= MOST.ilog2() + 1, "{missed}");
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The priority of the threads that serve.
 //!
-//! A scheduler that is fair gives a thousand threads that poll a thousandth each, and the one that serves them no more. Then it is ready for
-//! seconds and does not run. Only the system can mend that. So threads that serve ask it for more than others have, and go on as they are
-//! where it refuses. They need little time. A handler that takes long is another matter: the thread it runs on gives its lead to another one
-//! then, and what it asked for with it. What a handler starts, threads and processes, has nothing of it.
+//! A scheduler that is fair gives a thousand threads that poll a thousandth each, and the one that serves them no more.
+//! Then it is ready for seconds and does not run. Only the system can mend that. So threads that serve ask it for more
+//! than others have, and go on as they are where it refuses. They need little time. A handler that takes long is
+//! another matter: the thread it runs on gives its lead to another one then, and what it asked for with it. What a
+//! handler starts, threads and processes, has nothing of it.
 //!
 //! `HOSTCALL_AMD_NICE` is a wish for all of their time, and a refusal of that is told.
 
@@ -25,7 +26,8 @@ fn wish(variable: Option<&str>, serial: bool, normal: i32) -> Option<Wish> {
     if let Some(text) = variable {
         return parse(text).map(|nice| Wish { nice, told: true });
     }
-    // A process that was made nice is meant to be so. And where handlers are serial, no other thread takes over from one that takes long.
+    // A process that was made nice is meant to be so. And where handlers are serial, no other thread takes over from
+    // one that takes long.
     (!serial && (RAISED + 1..=0).contains(&normal)).then_some(Wish { nice: RAISED, told: false })
 }
 
@@ -44,8 +46,8 @@ pub(crate) fn of_this_thread() -> i32 {
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
 }
 
-/// Sees to it that what handlers start does not inherit a raised priority; whether that was done. A thread whose owner has chosen a policy
-/// for it is left alone.
+/// Sees to it that what handlers start does not inherit a raised priority; whether that was done. A thread whose owner
+/// has chosen a policy for it is left alone.
 fn keep_to_itself(role: Role) -> bool {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: reads a number; 0 is the calling thread.
@@ -60,12 +62,13 @@ fn keep_to_itself(role: Role) -> bool {
 pub(crate) enum Role {
     /// It leads, or waits for its turn: it calls handlers.
     Serves,
-    /// It starts threads that serve, and nothing else. They are to begin with what it has: without it they might not run for long.
+    /// It starts threads that serve, and nothing else. They are to begin with what it has: without it they might not
+    /// run for long.
     Watches,
 }
 
-/// The calling thread gets the priority that such threads want, in a process in which others have the nice value `normal`. Says once that the
-/// system refuses what the variable asks for.
+/// The calling thread gets the priority that such threads want, in a process in which others have the nice value
+/// `normal`. Says once that the system refuses what the variable asks for.
 pub(crate) fn raise(role: Role, normal: i32) {
     let Some(Wish { nice, told }) = wanted(normal) else { return };
     if !told && !keep_to_itself(role) {
@@ -85,11 +88,12 @@ pub(crate) fn raise(role: Role, normal: i32) {
     }
 }
 
-/// A thread has been in one handler for long, and leads no more: it is as others are, unless the variable asks for something.
+/// A thread has been in one handler for long, and leads no more: it is as others are, unless the variable asks for
+/// something.
 pub(crate) fn lower(thread: i32, normal: i32) {
     if wanted(normal).is_some_and(|wish| !wish.told) {
-        // SAFETY: the call reads its three numbers. The thread lives: it has not given its place in the crew back. Less priority is never
-        // refused to a thread's own process.
+        // SAFETY: the call reads its three numbers. The thread lives: it has not given its place in the crew back. Less
+        // priority is never refused to a thread's own process.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, thread as libc::id_t, normal) };
     }
 }

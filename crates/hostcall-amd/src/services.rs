@@ -1,4 +1,5 @@
-//! Services: which handler answers which number, which functions a kernel may have called, and what happens if there is none.
+//! Services: which handler answers which number, which functions a kernel may have called, and what happens if there is
+//! none.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{self, Error};
 use crate::layout::{LANES, QWORDS};
+use crate::rocm;
 
 /// The service that answers what nothing else does.
 pub(crate) const DEFAULT: u32 = 0;
@@ -42,6 +44,10 @@ pub(crate) enum Handler {
     V1(ServiceHandler, State),
     V0(ServiceHandlerV0, State),
     FunctionCall,
+    /// Those of ROCm's device libraries.
+    Printf,
+    Memory(&'static rocm::Memory),
+    Sanitizer,
 }
 
 /// Who is told of an error.
@@ -51,8 +57,8 @@ pub(crate) enum OnError {
     V0(ErrorHandlerV0, State),
 }
 
-/// Numbers of services and addresses, looked up for each packet. The keys are the application's, so nobody can make them collide, and a
-/// multiplication spreads them.
+/// Numbers of services and addresses, looked up for each packet. The keys are the application's, so nobody can make
+/// them collide, and a multiplication spreads them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spread(u64);
 
@@ -132,8 +138,8 @@ pub(crate) fn debug(message: impl FnOnce() -> String) {
 }
 
 impl Handler {
-    /// Answers the lanes of a mask, each with its words; whether one of them was refused. `failed` is told what a handler returned that failed,
-    /// and says whether that refuses the lane, if the process goes on at all.
+    /// Answers the lanes of a mask, each with its words; whether one of them was refused. `failed` is told what a
+    /// handler returned that failed, and says whether that refuses the lane, if the process goes on at all.
     pub(crate) fn call(
         self,
         service: u32,
@@ -142,7 +148,8 @@ impl Handler {
         allowed: &Allowed,
         failed: impl Fn(c_int) -> Outcome,
     ) -> bool {
-        // Lanes that were not begun, and whether one was refused, for when a handler panics: they are written for each lane and read then.
+        // Lanes that were not begun, and whether one was refused, for when a handler panics: they are written for each
+        // lane and read then.
         let (left, refused) = (Cell::new(mask), Cell::new(false));
         // One guard for all lanes; after a panic another for those that are left.
         while left.get() != 0 {
@@ -160,6 +167,22 @@ impl Handler {
                     Outcome::Done
                 }),
                 Handler::FunctionCall => each(&left, &refused, lanes, |words| function_call(words, allowed)),
+                Handler::Printf => each(&left, &refused, lanes, |words| {
+                    // SAFETY: eight words, which nobody else refers to meanwhile.
+                    rocm::printf(unsafe { &mut *words.cast() });
+                    Outcome::Done
+                }),
+                Handler::Memory(memory) => each(&left, &refused, lanes, |words| {
+                    // SAFETY: as above.
+                    memory.call(unsafe { &mut *words.cast() })
+                }),
+                Handler::Sanitizer => {
+                    // One report for the wave.
+                    let mask = left.replace(0);
+                    if rocm::report(mask, lanes) && failed(Error::Internal as c_int) == Outcome::Refused {
+                        refused.set(true);
+                    }
+                }
             };
             if catch_unwind(AssertUnwindSafe(run)).is_err() {
                 say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));
@@ -218,7 +241,7 @@ impl Services {
 }
 
 /// Writes a line to standard error.
-fn say(message: &str) {
+pub(crate) fn say(message: &str) {
     // Nobody can be told that standard error is closed.
     let _ = writeln!(std::io::stderr(), "{message}");
 }
@@ -257,6 +280,11 @@ fn halt(code: c_int, on_error: Option<OnError>) -> Outcome {
     let _ = std::io::stdout().flush();
     // SAFETY: ends the process, without destructors that would run beside this library's threads.
     unsafe { quick_exit(libc::EXIT_FAILURE) }
+}
+
+/// The name of an error.
+pub(crate) fn name(error: Error) -> &'static str {
+    error::name(error as c_int).to_str().unwrap_or_default()
 }
 
 /// The C string of an error.

@@ -1,6 +1,7 @@
 //! What all threads of the process share: services, consumers, and which buffer belongs to which.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -8,6 +9,8 @@ use crate::Error;
 use crate::client::Client;
 use crate::consumer::Consumer;
 use crate::doorbell::Doorbell;
+use crate::layout::Form;
+use crate::memory::LaidOut;
 use crate::services::{FUNCTION_CALL, Handler, Services};
 
 fn services() -> &'static RwLock<Arc<Services>> {
@@ -31,8 +34,8 @@ pub(crate) struct Known {
 impl Known {
     /// The services, and a number that is another when they have changed.
     pub(crate) fn now(&mut self) -> (&Services, u64) {
-        // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the packet's push
-        // comes after it.
+        // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the
+        // packet's push comes after it.
         let changes = CHANGES.load(Ordering::Acquire);
         if self.changes != changes {
             self.services = services().read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -50,14 +53,38 @@ pub(crate) fn change(change: impl FnOnce(&mut Services) -> Result<(), Error>) ->
     Ok(())
 }
 
+/// Registers a handler for a service that has none.
+pub(crate) fn add_service(service: u32, handler: Handler) -> Result<(), Error> {
+    change(|services| match services.handlers.entry(service) {
+        Entry::Occupied(_) => Err(Error::InvalidRequest),
+        Entry::Vacant(place) => {
+            place.insert(handler);
+            Ok(())
+        }
+    })
+}
+
+/// A place that is to be a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Awaited {
+    /// The consumer that it was registered with.
+    pub(crate) owner: usize,
+    /// The form that its owner has asked for; without one any.
+    pub(crate) form: Option<Form>,
+    /// Whether it was full of zeros, so that whatever is there later is a buffer that somebody has laid out by himself.
+    pub(crate) blank: bool,
+}
+
 /// Consumers by their handles, and the consumer of each registered buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Consumers {
     pub(crate) all: HashMap<usize, Arc<Consumer>>,
     pub(crate) buffers: HashMap<usize, Client>,
-    /// The number of packets of each buffer of stacks that this library laid out, by address: the buffer itself does not say it. Nobody says
-    /// when such a buffer is freed, so an entry stays until another buffer is laid out there.
-    pub(crate) laid_out: HashMap<usize, u32>,
+    /// What this library laid out, by address. Nobody says when a buffer is freed, so an entry stays until another one
+    /// is laid out there.
+    pub(crate) laid_out: HashMap<usize, LaidOut>,
+    /// Buffers that were registered before they were laid out, by address.
+    pub(crate) awaited: HashMap<usize, Awaited>,
     made: usize,
 }
 
@@ -79,6 +106,7 @@ impl Consumers {
     /// Forgets buffers, by address and consumer.
     pub(crate) fn remove_buffers(&mut self, mut which: impl FnMut(usize, usize) -> bool) {
         self.buffers.retain(|address, client| !which(*address, client.owner));
+        self.awaited.retain(|address, awaited| !which(*address, awaited.owner));
         REGISTRATIONS.fetch_add(1, Ordering::Release);
     }
 }
@@ -103,6 +131,7 @@ pub(crate) struct Frozen {
     consumers: MutexGuard<'static, Consumers>,
     _services: RwLockWriteGuard<'static, Arc<Services>>,
     _doorbells: MutexGuard<'static, Vec<Doorbell>>,
+    mail: MutexGuard<'static, Vec<Doorbell>>,
     _refusing: MutexGuard<'static, ()>,
 }
 
@@ -110,6 +139,7 @@ impl Frozen {
     /// In a forked child: no buffer is registered, whatever was in the parent.
     pub(crate) fn forget_buffers(mut self) {
         self.consumers.remove_buffers(|_, _| true);
+        self.mail.clear();
     }
 }
 
@@ -119,6 +149,7 @@ pub(crate) fn freeze() -> Frozen {
         consumers: consumers(),
         _services: services().write().unwrap_or_else(PoisonError::into_inner),
         _doorbells: crate::doorbell::freeze(),
+        mail: crate::consumer::mail::freeze(),
         _refusing: crate::consumer::refusing(),
     }
 }

@@ -25,16 +25,36 @@ fn c_and_cpp_programs_fill_packets_and_call_every_function_of_v1() {
     }
 }
 
+/// What `v0.c` asks for in vain, as functions without a result tell it.
+fn nothings() -> String {
+    let null = "AMD_HOSTCALL_ERROR_NULLPTR: a pointer is null";
+    let invalid = "AMD_HOSTCALL_ERROR_INVALID_REQUEST: no such consumer, or another consumer serves the buffer";
+    let odd = "AMD_HOSTCALL_ERROR_INCORRECT_ALIGNMENT: the buffer's address is no multiple of 8";
+    let told = [
+        ("destroy_consumer", null),
+        ("destroy_consumer", invalid),
+        ("register_service", null),
+        ("register_service", invalid),
+        ("register_service", null),
+        ("register_buffer", null),
+        ("register_buffer", null),
+        ("register_buffer", odd),
+        ("register_buffer", invalid),
+    ];
+    told.map(|(function, why)| format!("hostcall: amd_hostcall_{function} of v0 did nothing: {why}\n")).concat()
+}
+
 #[test]
 fn programs_of_v0_have_services_of_their_own_consumers() {
     let folder = tempfile::tempdir().unwrap();
     for language in BOTH {
         let v0 = program(folder.path(), &source("v0.c"), language);
-        assert_eq!(text(&succeed(&mut command(&v0)).stdout), "passed\n");
+        let output = succeed(&mut command(&v0));
+        assert_eq!((text(&output.stdout), text(&output.stderr)), ("passed\n".into(), nothings()));
         // The other consumer has no default handler, and no error handler.
         let output = command(&v0).arg("end").output().unwrap();
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(text(&output.stderr), "\nhostcall fatal error: no handler found for service 77\n");
+        assert_eq!(text(&output.stderr), nothings() + "\nhostcall fatal error: no handler found for service 77\n");
         assert_eq!(text(&output.stdout), "");
     }
 }
@@ -90,6 +110,57 @@ fn a_buffer_under_a_handler_that_never_ends_can_be_deregistered_and_others_are_s
     assert_eq!((code, &*output), (Some(0), "its wave was refused, and the consumer goes on\n"), "{message}");
 }
 
+/// A run of `stack.c`: its exit code, its signal, and what it wrote.
+fn stack(arguments: &[&str]) -> (Option<i32>, Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let stack = program(folder.path(), &source("stack.c"), Language::C11);
+    let output = command(&stack).args(arguments).output().unwrap();
+    (output.status.code(), output.status.signal(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_handler_may_use_as_much_stack_as_the_main_thread_whatever_the_program_s_variables_of_threads_take() {
+    assert_eq!(stack(&["deep"]), (Some(0), None, "42\n".into(), String::new()));
+}
+
+#[test]
+fn a_handler_that_uses_up_its_stack_is_named_and_the_process_ends_as_it_would() {
+    for how in ["over", "leap"] {
+        let (code, signal, output, message) = stack(&[how]);
+        assert_eq!((code, signal, &*output), (None, Some(libc::SIGSEGV), ""), "{how}: {message}");
+        assert!(message.starts_with("hostcall: the handler of service 77 has used up its stack of "), "{how}: {message}");
+        assert!(message.ends_with(" KiB; `ulimit -s` or HOSTCALL_AMD_STACK_KB=KIB gives it more\n"), "{how}: {message}");
+        // What the program does with the signal comes behind.
+        let (code, _, _, message) = stack(&[how, "own"]);
+        assert!(code == Some(7) && message.ends_with("more\nthe program's own handler\n"), "{how}: {message}");
+    }
+}
+
+#[test]
+fn a_fault_that_is_no_handler_s_is_the_program_s_alone() {
+    assert_eq!(stack(&["null"]), (None, Some(libc::SIGSEGV), String::new(), String::new()));
+    assert_eq!(stack(&["null", "own"]), (Some(7), None, String::new(), "the program's own handler\n".into()));
+}
+
+#[test]
+fn texts_memory_and_reports_of_rocm_s_device_libraries_have_ready_handlers() {
+    let folder = tempfile::tempdir().unwrap();
+    let rocm = program(folder.path(), &source("rocm.c"), Language::C11);
+    let dropped = "hostcall: a text of a kernel's printf is dropped: it has more than 64 KiB, or it was never begun, or too many never end\n";
+    let report = "hostcall: address sanitizer of a kernel: invalid write of 4 bytes at 0xabc, workgroup (1, 2, 3)\n\
+                  hostcall:   address 0x1000 in lane 0 of wave 9\nhostcall:   address 0x1001 in lane 1 of wave 9\n";
+    let texts = "before\na lane has 42 and 0.50, in a format that takes more than one call to send\nafter\n";
+    let output = succeed(&mut command(&rocm));
+    assert_eq!(text(&output.stdout), format!("{texts}passed\n"));
+    assert_eq!(text(&output.stderr), format!("on standard error\n{dropped}{report}"));
+    // A kernel that was not compiled to recover.
+    let output = command(&rocm).arg("end").output().unwrap();
+    let failure = "\nhostcall fatal error: handler for service 4 returned failure\nAMD_HOSTCALL_INTERNAL_ERROR(8)\n";
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), format!("on standard error\n{dropped}{report}{failure}"));
+    assert!(text(&output.stdout).starts_with("before\na lane has 42"), "what a kernel has said is there: {output:?}");
+}
+
 /// What a program said, unless it said why it skipped.
 fn said<'a>(output: &'a str, expected: &str) -> Option<&'a str> {
     if output.starts_with("skipped: ") {
@@ -110,7 +181,9 @@ fn a_consumer_for_which_the_system_has_no_thread_is_not_launched_and_may_try_aga
 #[test]
 fn a_process_has_1024_doorbells_and_the_next_consumer_is_an_error() {
     let (code, output, message) = fault("many consumers", &[]);
-    assert_eq!((code, &*output, &*message), (Some(0), "1024, and no more\n", ""));
+    let told = "hostcall: amd_hostcall_create_consumer of v0 did nothing: AMD_HOSTCALL_INTERNAL_ERROR: a handler goes on, or no doorbell can be \
+                had: a process has 1024\n";
+    assert_eq!((code, &*output, &*message), (Some(0), "1024, and no more\n", told));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::thread;
 use amd_hostcall::Error::*;
 use amd_hostcall::api::*;
 use amd_hostcall::layout::{Form, size_in};
+use amd_hostcall::memory::Map;
 use amd_hostcall::stacks::{self, Held, Packets};
 use common::formed::{Formed, call, ring};
 use common::{ADD_ONE, Consumer, service, until, with_add_one};
@@ -76,6 +77,91 @@ fn packets_on_masked_stacks_are_served_and_tags_lie_above_the_mask() {
         }
         assert_eq!(consumer.destroy(), 0);
     }
+}
+
+/// A wave's call by hand, as one whose device library knows the form alone.
+fn wave(map: &Map, n: u64) -> u64 {
+    let held = stacks::pop_free(map, || {}).expect("a packet is free");
+    let index = held.index(map) as u32;
+    let (header, payload) = (map.header(index).unwrap(), map.payload(index).unwrap());
+    payload.lanes[5][0].store(n, Ordering::Relaxed);
+    header.service.store(ADD_ONE, Ordering::Relaxed);
+    header.active_mask.store(1 << 5, Ordering::Relaxed);
+    header.control.store(1, Ordering::Relaxed);
+    stacks::push_ready(map, held, || {});
+    ring(&map.words().doorbell);
+    until("the answer", || header.control.load(Ordering::Acquire) == 0);
+    let answer = payload.lanes[5][0].load(Ordering::Relaxed);
+    stacks::give_back(map, held, || {});
+    answer
+}
+
+#[test]
+fn a_buffer_that_is_registered_without_a_form_is_served_in_that_in_which_it_was_laid_out() {
+    with_add_one();
+    for form in [Form::Stacks, Form::MaskedStacks] {
+        // Of 4 to 32 packets the mask is a number of bits, too.
+        for packets in [1, 2, 4, 7, 8, 16, 31, 32, 33] {
+            let buffer = Formed::new(packets, form);
+            let consumer = Consumer::new(&[]);
+            // SAFETY: initialised, and it lives longer than the consumer.
+            assert_eq!(unsafe { amd_hostcall_register_buffer(consumer.0, buffer.pointer()) }, 0);
+            let map = buffer.stacks();
+            (0..u64::from(3 * packets)).for_each(|n| assert_eq!(wave(&map, n), n + 1, "{packets} packets, {form:?}"));
+            assert_eq!(consumer.destroy(), 0);
+        }
+    }
+    let buffer = Formed::new(4, Form::Mailboxes);
+    let consumer = Consumer::new(&[]);
+    // SAFETY: as above.
+    assert_eq!(unsafe { amd_hostcall_register_buffer(consumer.0, buffer.pointer()) }, 0);
+    assert_eq!(call(&buffer.mailboxes(), ADD_ONE, 1, true, |_| 5), [6]);
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn a_buffer_is_not_served_in_another_form_than_that_in_which_it_was_laid_out() {
+    let consumer = Consumer::idle();
+    for form in [Form::Stacks, Form::MaskedStacks, Form::Mailboxes] {
+        for packets in [1, 2, 3, 4, 8, 32, 40] {
+            let buffer = Formed::new(packets, form);
+            for other in [Form::Stacks, Form::MaskedStacks, Form::Mailboxes].into_iter().filter(|other| *other != form) {
+                // SAFETY: refused.
+                let code = unsafe { hostcall_amd_register_form(consumer.0, buffer.pointer(), other as u32) };
+                assert_eq!(code, InvalidRequest as c_int, "{packets} packets, {form:?} as {other:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_another_has_laid_out_where_one_of_ours_was_has_its_own_form() {
+    with_add_one();
+    let buffer = Formed::new(16, Form::Stacks);
+    // As ROCm's runtime lays masked stacks out, at the same place and with as many packets.
+    // SAFETY: as many bytes as before.
+    unsafe { Map::initialize(buffer.pointer().cast(), 16, Form::MaskedStacks) }.unwrap();
+    let consumer = Consumer::new(&[]);
+    // SAFETY: laid out, and it lives longer than the consumer.
+    assert_eq!(unsafe { hostcall_amd_register_form(consumer.0, buffer.pointer(), Form::MaskedStacks as u32) }, 0);
+    // SAFETY: as above.
+    let map = unsafe { Map::find(buffer.pointer().cast(), Form::MaskedStacks, None) }.unwrap();
+    (0..40).for_each(|n| assert_eq!(wave(&map, n), n + 1));
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn a_wave_whose_ring_was_left_out_for_one_of_another_queue_is_answered() {
+    with_add_one();
+    let [rung, silent] = [(); 2].map(|()| Formed::new(2, Form::Mailboxes));
+    let consumers = [(); 2].map(|()| Consumer::new(&[]));
+    assert_eq!([rung.register(&consumers[0]), silent.register(&consumers[1])], [0, 0]);
+    let (rung, silent) = (rung.mailboxes(), silent.mailboxes());
+    for n in 0..50 {
+        assert_eq!(call(&rung, ADD_ONE, 1, true, |_| n), [n + 1]);
+        assert_eq!(call(&silent, ADD_ONE, 1, false, |_| n), [n + 1]);
+    }
+    consumers.into_iter().for_each(|consumer| assert_eq!(consumer.destroy(), 0));
 }
 
 #[test]

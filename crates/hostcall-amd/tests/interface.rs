@@ -93,14 +93,14 @@ fn every_pointer_is_checked() {
 }
 
 #[test]
-fn a_buffer_that_holds_what_no_initialised_one_does_is_not_registered() {
+fn a_buffer_that_holds_what_neither_an_initialised_one_nor_a_blank_one_does_is_not_registered() {
     let consumer = Consumer::idle();
     let fresh = |change: &dyn Fn(&[AtomicU64])| {
         let buffer = Buffer::new(3);
         change(buffer.words());
         consumer.register(&buffer)
     };
-    assert_eq!(fresh(&|words| words.iter().for_each(|word| word.store(0, Ordering::SeqCst))), InvalidRequest as c_int);
+    assert_eq!(fresh(&|words| words[1..].iter().for_each(|word| word.store(0, Ordering::SeqCst))), InvalidRequest as c_int, "one word");
     assert_eq!(fresh(&|words| words.iter().for_each(|word| word.store(u64::MAX, Ordering::SeqCst))), InvalidRequest as c_int);
     assert_eq!(fresh(&|words| words[0].store(0, Ordering::SeqCst)), InvalidRequest as c_int, "no headers");
     assert_eq!(fresh(&|words| words[1].store(3, Ordering::SeqCst)), InvalidRequest as c_int, "misaligned payloads");
@@ -202,7 +202,8 @@ fn a_handler_that_panics_refuses_its_call_and_the_consumer_goes_on() {
 
 #[test]
 fn messages_of_random_sizes_come_back_as_they_were_sent() {
-    // The message is in memory that both sides see; a packet carries its address and length, and gets a checksum and another address.
+    // The message is in memory that both sides see; a packet carries its address and length, and gets a checksum and
+    // another address.
     unsafe extern "C-unwind" fn echo(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
         // SAFETY: eight words, of which the sender says where its bytes are and where they go.
         unsafe {
@@ -275,7 +276,8 @@ fn a_client_that_only_adds_to_the_doorbell_s_value_is_served() {
     for _ in 0..50 {
         let (map, index) = submit(&buffer, ADD_ONE);
         let value = std::ptr::with_exposed_provenance::<AtomicU64>(buffer.map().words().doorbell.load(Ordering::SeqCst) as usize + 8);
-        // SAFETY: the handle is that of a doorbell of the library's, which is never freed, and whose second word is its value.
+        // SAFETY: the handle is that of a doorbell of the library's, which is never freed, and whose second word is its
+        // value.
         unsafe { &*value }.fetch_add(1, Ordering::SeqCst);
         let header = map.header(index).unwrap();
         until("the answer", || header.control.load(Ordering::Acquire) & layout::control::READY == 0);

@@ -8,14 +8,15 @@ use std::thread;
 
 use amd_hostcall::Error::*;
 use amd_hostcall::api::*;
-use amd_hostcall::layout::control;
+use amd_hostcall::layout::{self, Form, control};
 use amd_hostcall::stacks;
 use common::{ADD_ONE, Buffer, Consumer, echo_words, submit, until, with_add_one};
 
 /// Bits of an index in the buffers of other runtimes here.
 const BITS: u64 = 5;
 
-/// A buffer as another runtime has laid it out: where its words and headers lie, in words from the beginning of the memory.
+/// A buffer as another runtime has laid it out: where its words and headers lie, in words from the beginning of the
+/// memory.
 struct Foreign {
     memory: Box<[AtomicU64]>,
     words: usize,
@@ -177,4 +178,102 @@ fn an_index_behind_the_headers_is_refused_at_registration() {
         foreign.memory[word].store(5 | 1 << BITS, Ordering::SeqCst);
         assert_eq!(foreign.register(&consumer), InvalidRequest as i32, "word {word}");
     }
+}
+
+/// Memory of a buffer of so many packets that nobody has laid out, full of one value.
+fn not_laid_out(packets: u32, value: u64) -> Box<[AtomicU64]> {
+    let memory: Box<[AtomicU64]> = (0..layout::buffer_size(packets) / 8).map(|_| AtomicU64::new(value)).collect();
+    memory.as_ptr().expose_provenance();
+    memory
+}
+
+fn call(at: *mut c_void, n: u64) -> Result<u64, i32> {
+    let mut payload = [[n; 8]];
+    // SAFETY: one lane; the caller's buffer lives.
+    match unsafe { hostcall_amd_call(at, ADD_ONE, 1, payload.as_mut_ptr()) } {
+        0 => Ok(payload[0][0]),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn a_buffer_of_zeros_is_served_once_it_is_laid_out() {
+    with_add_one();
+    for form in [None, Some(Form::Stacks), Some(Form::MaskedStacks)] {
+        let (memory, other) = (not_laid_out(8, 0), Consumer::idle());
+        let at: *mut c_void = memory.as_ptr().cast_mut().cast();
+        let consumer = Consumer::new(&[]);
+        // SAFETY: it lives longer than the consumers.
+        unsafe {
+            let register = |consumer: &Consumer| match form {
+                None => amd_hostcall_register_buffer(consumer.0, at),
+                Some(form) => hostcall_amd_register_form(consumer.0, at, form as u32),
+            };
+            assert_eq!([register(&consumer), register(&consumer), register(&other)], [0, 0, InvalidRequest as i32]);
+            assert_eq!(call(at, 1), Err(InvalidRequest as i32), "nobody serves it yet");
+            let laid_out = form.unwrap_or(Form::MaskedStacks);
+            if form.is_some() {
+                let another = if laid_out == Form::Stacks { Form::MaskedStacks } else { Form::Stacks };
+                assert_eq!(hostcall_amd_initialize_form(at, 8 * memory.len(), 8, another as u32), InvalidRequest as i32);
+            }
+            assert_eq!(hostcall_amd_initialize_form(at, 8 * memory.len(), 8, laid_out as u32), 0);
+        }
+        (0..50).for_each(|n| assert_eq!(call(at, n), Ok(n + 1)));
+        assert_eq!(amd_hostcall_deregister_buffer(consumer.0, at), 0);
+        assert_eq!(consumer.destroy(), 0);
+    }
+}
+
+#[test]
+fn a_buffer_of_zeros_is_served_when_another_runtime_has_laid_it_out() {
+    with_add_one();
+    let memory = not_laid_out(8, 0);
+    let at: *mut c_void = memory.as_ptr().cast_mut().cast();
+    let consumer = Consumer::new(&[]);
+    // SAFETY: it lives longer than the consumer.
+    assert_eq!(unsafe { amd_hostcall_register_buffer(consumer.0, at) }, 0);
+    let doorbell = memory[2].load(Ordering::SeqCst);
+    assert_ne!(doorbell, 0);
+    // Word by word, and the doorbell stays what it was.
+    for index in 0..8 {
+        memory[6 + 3 * index].store(if index == 1 { 1 << 4 } else { (index as u64).saturating_sub(1) }, Ordering::SeqCst);
+    }
+    let address = |word: usize| memory.as_ptr().addr() as u64 + 8 * word as u64;
+    for (word, value) in [(0, address(6)), (1, address(6 + 3 * 8)), (5, 4), (4, 0), (3, 7)] {
+        memory[word].store(value, Ordering::SeqCst);
+    }
+    until("a look at the buffer", || call(at, 1) == Ok(2));
+    (0..50).for_each(|n| assert_eq!(call(at, n), Ok(n + 1)));
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn a_buffer_that_is_deregistered_before_it_is_laid_out_is_nobody_s() {
+    with_add_one();
+    let memory = not_laid_out(4, 0);
+    let at: *mut c_void = memory.as_ptr().cast_mut().cast();
+    let (consumer, other) = (Consumer::new(&[]), Consumer::new(&[]));
+    // SAFETY: it lives longer than the consumers.
+    unsafe {
+        assert_eq!(amd_hostcall_register_buffer(consumer.0, at), 0);
+        assert_eq!(amd_hostcall_deregister_buffer(other.0, at), InvalidRequest as i32);
+        assert_eq!(amd_hostcall_deregister_buffer(consumer.0, at), 0);
+        assert_eq!(amd_hostcall_deregister_buffer(consumer.0, at), InvalidRequest as i32);
+        assert_eq!(amd_hostcall_initialize_buffer(at, 4), 0);
+        assert_eq!(call(at, 1), Err(InvalidRequest as i32));
+        assert_eq!(amd_hostcall_register_buffer(other.0, at), 0);
+    }
+    assert_eq!(call(at, 1), Ok(2));
+    // The consumer that awaits one may be destroyed.
+    let second = not_laid_out(4, 0);
+    let at: *mut c_void = second.as_ptr().cast_mut().cast();
+    // SAFETY: as above.
+    unsafe {
+        assert_eq!(amd_hostcall_register_buffer(consumer.0, at), 0);
+        assert_eq!(consumer.destroy(), 0);
+        assert_eq!(amd_hostcall_initialize_buffer(at, 4), 0);
+        assert_eq!(amd_hostcall_register_buffer(other.0, at), 0);
+    }
+    assert_eq!(call(at, 1), Ok(2));
+    assert_eq!(other.destroy(), 0);
 }

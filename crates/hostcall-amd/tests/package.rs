@@ -34,7 +34,7 @@ fn the_libraries_export_what_the_header_declares_and_nothing_else() {
     assert_eq!(exported(&installed), declared);
     assert!(stays_loaded(common::shared()) && stays_loaded(&installed));
     // AMD's twelve, ours, and the five that v0 has otherwise.
-    assert_eq!(declared.len(), 12 + 8 + 5);
+    assert_eq!(declared.len(), 12 + 11 + 5);
 }
 
 #[test]
@@ -74,6 +74,41 @@ fn a_program_that_was_linked_to_another_libamd_hostcall_runs_on_ours() {
 }
 
 #[test]
+fn a_program_that_was_compiled_with_amd_s_own_header_of_v0_runs_on_the_library_of_v0() {
+    let to = tempfile::tempdir().unwrap();
+    install(to.path());
+    let library = to.path().join("lib/amd_hostcall_v0");
+    let v1s = ["create_consumer", "destroy_consumer", "register_service", "register_buffer", "on_error"];
+    let mut expected = declared();
+    expected.extend(v1s.map(|name| format!("hostcall_amd_v1_{name}")));
+    assert_eq!(exported(&library.join("libamd_hostcall.so")), expected);
+    for (compiler, language) in [("cc", "-std=c11"), ("c++", "-std=c++17")] {
+        // Linked to the library by its name in either folder, and to the archive: AMD's name is what counts when it
+        // runs.
+        for (at, links) in [(&library, "-lamd_hostcall"), (&to.path().join("lib"), "-lamd_hostcall"), (&library, "-l:libamd_hostcall.a")] {
+            let program = to.path().join("amd_v0");
+            let mut compile = Command::new(compiler);
+            compile.args([language, "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
+            compile.args(["-x", if compiler == "cc" { "c" } else { "c++" }]).arg(folder().join("tests/c/amd_v0.c")).args(["-x", "none"]);
+            compile.arg("-L").arg(at).arg(links).args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]).arg("-o").arg(&program);
+            succeed(&mut compile);
+            let run = |arguments: &[&str], on: &[(&str, &str)]| {
+                let mut run = command(&program);
+                run.env("LD_LIBRARY_PATH", &library).args(arguments).envs(on.iter().copied()).output().unwrap()
+            };
+            let output = run(&[], &[]);
+            assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "passed\n".into()), "{links}: {output:?}");
+            let output = run(&["end"], &[]);
+            let told = "told: AMD_HOSTCALL_ERROR_SERVICE_UNKNOWN once\n";
+            assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), told.into()), "{links}: {output:?}");
+            // A refused packet's control word is 0, for which such programs wait.
+            let output = run(&["end"], &[("HOSTCALL_AMD_NO_HALT", "1")]);
+            assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), format!("{told}0\npassed\n")), "{links}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn cmake_finds_the_library_and_the_example_runs() {
     if !has("cmake", "cmake") {
         return;
@@ -83,10 +118,50 @@ fn cmake_finds_the_library_and_the_example_runs() {
     install(&prefix);
     let prefix_path = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
     let sources = folder().join("../../examples/amd-packets");
-    succeed(Command::new("cmake").arg("-S").arg(sources).arg("-B").arg(&build).arg(prefix_path).arg("-DCMAKE_BUILD_TYPE=Release"));
+    succeed(Command::new("cmake").arg("-S").arg(sources).arg("-B").arg(&build).arg(&prefix_path).arg("-DCMAKE_BUILD_TYPE=Release"));
     succeed(Command::new("cmake").arg("--build").arg(&build));
     let tests = succeed(command(Path::new("ctest")).arg("--test-dir").arg(&build));
     assert!(text(&tests.stdout).contains("100% tests passed, 0 tests failed out of 2"), "{}", text(&tests.stdout));
+    // The versions that it says it is.
+    for (version, fits) in [("", true), ("1", true), ("1.0", true), ("1.0.0 EXACT", true), ("0.1", false), ("1.1", false), ("2.0", false)] {
+        let asks = to.path().join("asks");
+        std::fs::create_dir_all(&asks).unwrap();
+        let lists = format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(asks NONE)\nfind_package(amd_hostcall {version} QUIET)\n\
+             if(amd_hostcall_FOUND AND TARGET amd_hostcall AND TARGET amd_hostcall_v0)\nmessage(STATUS \"it fits\")\nendif()\n"
+        );
+        std::fs::write(asks.join("CMakeLists.txt"), lists).unwrap();
+        let build = to.path().join("asks-build");
+        let _ = std::fs::remove_dir_all(&build);
+        let output = succeed(Command::new("cmake").arg("-S").arg(&asks).arg("-B").arg(&build).arg(&prefix_path));
+        assert_eq!(text(&output.stdout).contains("it fits"), fits, "{version}: {}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn cmake_builds_tests_and_installs_the_library_as_amd_s_is_built() {
+    if !has("cmake", "cmake") || !has("make", "make") {
+        return;
+    }
+    let to = tempfile::tempdir().unwrap();
+    let (build, prefix) = (to.path().join("build"), to.path().join("prefix"));
+    std::fs::create_dir(&build).unwrap();
+    // What is built here already, so that cargo has nothing to do.
+    let target = common::archive().parent().and_then(Path::parent).expect("a file is in a folder of a folder");
+    let mut configure = Command::new("cmake");
+    configure.arg(format!("-DCMAKE_INSTALL_PREFIX={}", prefix.display())).arg("-DCMAKE_BUILD_TYPE=Debug");
+    configure.arg(format!("-DAMD_HOSTCALL_TARGET_DIR={}", target.display()));
+    succeed(configure.args(["-G", "Unix Makefiles"]).arg(folder()).current_dir(&build));
+    for what in [&[][..], &["build-tests"], &["test"], &["install"]] {
+        let mut make = command(Path::new("make"));
+        let output = succeed(make.args(what).current_dir(&build));
+        let said = text(&output.stdout);
+        assert!(what != ["test"] || said.contains("100% tests passed, 0 tests failed out of 7"), "{said}");
+    }
+    for file in ["lib/libamd_hostcall.so", "lib/libamd_hostcall.a", "lib/amd_hostcall_v0/libamd_hostcall.so", "include/amd_hostcall.h"] {
+        assert!(prefix.join(file).exists(), "{file}");
+    }
+    assert_eq!(exported(&prefix.join("lib/libamd_hostcall.so")), declared());
 }
 
 #[test]
@@ -100,6 +175,10 @@ fn pkg_config_tells_how_to_compile_and_link() {
     ask.args(["--cflags", "--libs", "amd_hostcall"]).env("PKG_CONFIG_PATH", prefix.path().join("lib/pkgconfig"));
     let flags = text(&succeed(&mut ask).stdout);
     assert!(flags.contains("/include") && flags.contains("-lamd_hostcall"), "{flags}");
+    let mut ask = Command::new("pkg-config");
+    ask.args(["--libs", "--modversion", "amd_hostcall_v0"]).env("PKG_CONFIG_PATH", prefix.path().join("lib/pkgconfig"));
+    let said = text(&succeed(&mut ask).stdout);
+    assert!(said.contains("lib/amd_hostcall_v0 -lamd_hostcall") && said.contains("1.0.0"), "{said}");
 }
 
 /// What kernels are written in.

@@ -12,10 +12,11 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use crate::Error;
-use crate::consumer::{self, Consumer};
+use crate::consumer::{self, Consumer, Early};
 use crate::layout::{ALIGNMENT, Form};
 use crate::mailboxes::Mailboxes;
-use crate::memory::Map;
+use crate::memory::{LaidOut, Map};
+use crate::tables::{self, Awaited};
 
 /// A consumer, as C sees it: a number that is never dereferenced.
 #[repr(C)]
@@ -48,28 +49,38 @@ fn create() -> Result<*mut ConsumerHandle, Error> {
 /// As for `amd_hostcall_initialize_buffer`.
 unsafe fn initialize(buffer: *mut u8, packets: u32, form: Form) -> Result<(), Error> {
     check(buffer)?;
-    if crate::tables::consumers().buffers.contains_key(&buffer.addr()) {
-        return Err(Error::InvalidRequest);
-    }
-    match form {
-        Form::Stacks | Form::MaskedStacks => {
-            // SAFETY: the caller's.
-            unsafe { Map::initialize(buffer, packets, form) }?;
-            crate::tables::consumers().laid_out.insert(buffer.addr(), packets);
-            Ok(())
+    let awaited = {
+        let consumers = tables::consumers();
+        let awaited = consumers.awaited.get(&buffer.addr()).copied();
+        if consumers.buffers.contains_key(&buffer.addr()) || awaited.is_some_and(|awaited| awaited.form.is_some_and(|asked| asked != form))
+        {
+            return Err(Error::InvalidRequest);
         }
+        awaited
+    };
+    match form {
         // SAFETY: the caller's.
-        Form::Mailboxes => unsafe { Mailboxes::initialize(buffer, packets) },
+        Form::Stacks | Form::MaskedStacks => _ = unsafe { Map::initialize(buffer, packets, form) }?,
+        // SAFETY: the caller's.
+        Form::Mailboxes => unsafe { Mailboxes::initialize(buffer, packets) }?,
+    }
+    tables::consumers().laid_out.insert(buffer.addr(), LaidOut { packets, form });
+    match awaited {
+        // SAFETY: whoever registered it promised that it stays until it is deregistered, and it is laid out now.
+        Some(Awaited { owner, .. }) => {
+            consumer::find(owner).and_then(|consumer| unsafe { consumer.register(buffer, Some(form), Early::Refused) })
+        }
+        None => Ok(()),
     }
 }
 
 /// # Safety
 /// As for `amd_hostcall_register_buffer`.
-unsafe fn register(consumer: *mut ConsumerHandle, buffer: *mut u8, form: Form) -> Result<(), Error> {
+unsafe fn register(consumer: *mut ConsumerHandle, buffer: *mut u8, form: Option<Form>, early: Early) -> Result<(), Error> {
     let consumer = find(consumer)?;
     check(buffer)?;
     // SAFETY: the caller's.
-    unsafe { consumer.register(buffer, form) }
+    unsafe { consumer.register(buffer, form, early) }
 }
 
 /// A result as C's code.

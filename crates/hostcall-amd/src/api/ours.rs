@@ -3,7 +3,10 @@
 use std::ffi::{c_int, c_void};
 
 use super::{check, code};
+use crate::consumer::Early;
 use crate::layout::{Form, QWORDS, buffer_size, size_in};
+use crate::rocm::{self, Allocate, Memory, Release, Source};
+use crate::services::{Handler, State};
 use crate::{Callable, Error, client, doorbell, tables};
 
 /// Allows service 1 to call a function.
@@ -57,8 +60,8 @@ pub extern "C" fn hostcall_amd_form_size(num_packets: u32, form: u32) -> usize {
     Form::from_number(form).map_or(0, |form| size_in(form, num_packets))
 }
 
-/// Lays a buffer out in this form, if so many bytes are enough for it. In mailboxes the claims lie in the buffer; who wants them in the memory
-/// of a device writes their address into the buffer before it is used.
+/// Lays a buffer out in this form, if so many bytes are enough for it. In mailboxes the claims lie in the buffer; who
+/// wants them in the memory of a device writes their address into the buffer before it is used.
 ///
 /// Errors: those of `hostcall_amd_initialize_buffer`; `INVALID_REQUEST` if there is no such form.
 ///
@@ -75,7 +78,8 @@ pub unsafe extern "C" fn hostcall_amd_initialize_form(buffer: *mut c_void, size:
 
 /// Lets a consumer serve a buffer whose packets travel in this form. It is deregistered as any other.
 ///
-/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form.
+/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form, or if this library has
+/// laid the buffer out in another one.
 ///
 /// # Safety
 /// As for `amd_hostcall_register_buffer`, and the buffer was initialised in this form.
@@ -83,14 +87,16 @@ pub unsafe extern "C" fn hostcall_amd_initialize_form(buffer: *mut c_void, size:
 pub unsafe extern "C" fn hostcall_amd_register_form(consumer: *mut super::ConsumerHandle, buffer: *mut c_void, form: u32) -> c_int {
     code(Form::from_number(form).ok_or(Error::InvalidRequest).and_then(|form| {
         // SAFETY: the caller's.
-        unsafe { super::register(consumer, buffer.cast(), form) }
+        unsafe { super::register(consumer, buffer.cast(), Some(form), Early::Blank) }
     }))
 }
 
-/// Calls a service from a thread of the host, as a wave would: for the lanes of `mask`, eight words each, in and out. Waits for the answer.
+/// Calls a service from a thread of the host, as a wave would: for the lanes of `mask`, eight words each, in and out.
+/// Waits for the answer.
 ///
-/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered or has mailboxes, or if the call was refused; `CONSUMER_ACTIVE`
-/// if a handler of the buffer's consumer calls, and `HOSTCALL_AMD_SERIAL` is set.
+/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered or has mailboxes, or if
+/// the call was refused; `CONSUMER_ACTIVE` if a handler of the buffer's consumer calls, and `HOSTCALL_AMD_SERIAL` is
+/// set.
 ///
 /// # Safety
 /// `buffer` stays until this returns. `payload` is null, misaligned, or has eight
@@ -113,4 +119,51 @@ pub unsafe extern "C" fn hostcall_amd_call(buffer: *mut c_void, service: u32, ma
 #[unsafe(no_mangle)]
 pub extern "C" fn hostcall_amd_ring(doorbell: u64) -> c_int {
     code(doorbell::ring(doorbell))
+}
+
+/// Answers `printf` of ROCm's device libraries, for all consumers: their texts go to the C library's standard output
+/// and standard error.
+///
+/// Errors: `INVALID_REQUEST` if service 2 has a handler.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_serve_printf() -> c_int {
+    code(tables::add_service(rocm::PRINTF, Handler::Printf))
+}
+
+/// Hands memory out to `malloc` of ROCm's device libraries, for all consumers, at most `limit` bytes at a time: that of
+/// two functions, or without them that of this process, for devices that reach it.
+///
+/// Errors: `NULLPTR` if only one of the functions is given; `INVALID_REQUEST` if service 3 has a handler, or if the
+/// limit is 0.
+///
+/// # Safety
+/// The functions are fit for any thread with `state`, as long as any consumer serves. What `allocate` returns is 0, or the address of as many
+/// bytes with the alignment that it was asked for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_serve_memory(
+    limit: u64,
+    allocate: Option<Allocate>,
+    release: Option<Release>,
+    state: *mut c_void,
+) -> c_int {
+    let source = match (allocate, release) {
+        (None, None) => Ok(Source::Host),
+        (Some(allocate), Some(release)) => Ok(Source::User(allocate, release, State(state))),
+        _ => Err(Error::Nullptr),
+    };
+    code(source.and_then(|source| {
+        if limit == 0 {
+            return Err(Error::InvalidRequest);
+        }
+        tables::add_service(rocm::MEMORY, Handler::Memory(Box::leak(Box::new(Memory::new(source, limit)))))
+    }))
+}
+
+/// Writes the reports of the address sanitizer in kernels to standard error, for all consumers. Then the process ends
+/// as for a handler that fails, unless the kernel was compiled to recover.
+///
+/// Errors: `INVALID_REQUEST` if service 4 has a handler.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_serve_sanitizer() -> c_int {
+    code(tables::add_service(rocm::SANITIZER, Handler::Sanitizer))
 }

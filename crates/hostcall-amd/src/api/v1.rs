@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{ConsumerHandle, check, code, find};
+use crate::consumer::Early;
 use crate::layout::{self, Form};
 use crate::services::{self, Handler, OnError, State};
 use crate::{Error, ErrorHandler, ServiceHandler, consumer, tables};
@@ -30,8 +31,9 @@ pub unsafe extern "C" fn amd_hostcall_create_consumer(consumer: *mut *mut Consum
 
 /// Answers what is ready, waits for handlers, ends the threads.
 ///
-/// Errors: `NULLPTR`; `INVALID_REQUEST` if it is no consumer; `CONSUMER_ACTIVE` if a handler of its own asks; `INTERNAL_ERROR` if a handler did
-/// not end within the limit. The consumer is gone then too, its waves are refused, and the handler's state must live on.
+/// Errors: `NULLPTR`; `INVALID_REQUEST` if it is no consumer; `CONSUMER_ACTIVE` if a handler of its own asks;
+/// `INTERNAL_ERROR` if a handler did not end within the limit. The consumer is gone then too, its waves are refused,
+/// and the handler's state must live on.
 #[unsafe(no_mangle)]
 pub extern "C" fn amd_hostcall_destroy_consumer(consumer: *mut ConsumerHandle) -> c_int {
     code(consumer::destroy(consumer.addr()))
@@ -39,8 +41,8 @@ pub extern "C" fn amd_hostcall_destroy_consumer(consumer: *mut ConsumerHandle) -
 
 /// Starts the consumer's threads.
 ///
-/// Errors: `NULLPTR`, `INVALID_REQUEST`, `CONSUMER_ACTIVE` if it serves already, `CONSUMER_LAUNCH_FAILED`, `CONSUMER_INACTIVE` in a forked
-/// child.
+/// Errors: `NULLPTR`, `INVALID_REQUEST`, `CONSUMER_ACTIVE` if it serves already, `CONSUMER_LAUNCH_FAILED`,
+/// `CONSUMER_INACTIVE` in a forked child.
 #[unsafe(no_mangle)]
 pub extern "C" fn amd_hostcall_launch_consumer(consumer: *mut ConsumerHandle) -> c_int {
     code(find(consumer).and_then(|consumer| consumer.launch()))
@@ -54,15 +56,7 @@ pub extern "C" fn amd_hostcall_launch_consumer(consumer: *mut ConsumerHandle) ->
 /// `handler` is null or such a function. It may be called from several threads, with `state`, as long as any consumer serves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_service(service: u32, handler: Option<ServiceHandler>, state: *mut c_void) -> c_int {
-    code(handler.ok_or(Error::Nullptr).and_then(|handler| {
-        tables::change(|services| match services.handlers.entry(service) {
-            std::collections::hash_map::Entry::Occupied(_) => Err(Error::InvalidRequest),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(Handler::V1(handler, State(state)));
-                Ok(())
-            }
-        })
-    }))
+    code(handler.ok_or(Error::Nullptr).and_then(|handler| tables::add_service(service, Handler::V1(handler, State(state)))))
 }
 
 /// Bytes of a buffer.
@@ -89,17 +83,19 @@ pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num
     code(unsafe { super::initialize(buffer.cast(), num_packets, Form::Stacks) })
 }
 
-/// Lets a consumer serve a buffer. Again with the same consumer: nothing happens.
+/// Lets a consumer serve a buffer, in the form in which this library has laid it out, or of stacks as AMD's library
+/// lays them out. Again with the same consumer: nothing happens. A buffer of zeros is served once somebody has laid it
+/// out.
 ///
-/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if it is no consumer, if another one serves the buffer, or if the buffer holds
-/// what no initialised one does.
+/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if it is no consumer, if another one serves the buffer,
+/// or if the buffer holds what no initialised one does.
 ///
 /// # Safety
 /// `buffer` is null, misaligned, or an initialised buffer that stays until it is deregistered or the consumer destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_buffer(consumer: *mut ConsumerHandle, buffer: *mut c_void) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { super::register(consumer, buffer.cast(), Form::Stacks) })
+    code(unsafe { super::register(consumer, buffer.cast(), None, Early::Blank) })
 }
 
 /// Ends serving a buffer. What is ready is answered, or after the limit refused. Afterwards the memory is the caller's.

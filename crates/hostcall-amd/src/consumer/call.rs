@@ -44,7 +44,8 @@ impl Call {
         self.mask & self.mask.wrapping_sub(1) == 0
     }
 
-    /// Asks for the lines of a packet that comes next, for writing, as its answer is to come there: all at once, while handlers run.
+    /// Asks for the lines of a packet that comes next, for writing, as its answer is to come there: all at once, while
+    /// handlers run.
     pub(super) fn expect(mask: u64, payload: &PayloadWords) {
         lanes(mask).for_each(|lane| expect(&payload.lanes[lane]));
     }

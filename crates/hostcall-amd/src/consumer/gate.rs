@@ -1,8 +1,9 @@
 //! Who may look into a buffer's memory, and until when.
 //!
-//! The memory belongs to the client, who may free it as soon as the buffer is deregistered. So every look into it happens between `enter`
-//! and its guard's end, and closing a gate waits for those who are inside. The thread that leads enters for each packet, so it has a word of
-//! its own: it writes it twice, and only the first time by an operation that other processors wait for. Others are counted.
+//! The memory belongs to the client, who may free it as soon as the buffer is deregistered. So every look into it
+//! happens between `enter` and its guard's end, and closing a gate waits for those who are inside. The thread that
+//! leads enters for each packet, so it has a word of its own: it writes it twice, and only the first time by an
+//! operation that other processors wait for. Others are counted.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,8 +18,9 @@ struct Apart(AtomicU32);
 /// A gate. The leader writes one word for each packet, and clients read the other for each: so they are apart.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// 1 while the leader is inside. Sequentially consistent with `others`: the leader says that it is inside, then looks whether the gate is
-    /// closed; who closes it says so, then looks whether the leader is inside. One of the two sees the other.
+    /// 1 while the leader is inside. Sequentially consistent with `others`: the leader says that it is inside, then
+    /// looks whether the gate is closed; who closes it says so, then looks whether the leader is inside. One of the two
+    /// sees the other.
     leader: Apart,
     /// How many others are inside, and whether it is closed.
     others: Apart,
@@ -33,7 +35,8 @@ pub(super) enum Inside<'a> {
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        // Release, both: pair with the acquires in `wait` and `led`: what was done inside is done before the memory is given up.
+        // Release, both: pair with the acquires in `wait` and `led`: what was done inside is done before the memory is
+        // given up.
         match self {
             Inside::Leader(gate) => gate.leader.0.store(0, Ordering::Release),
             Inside::Other(gate) => _ = gate.others.0.fetch_sub(1, Ordering::Release),
@@ -60,21 +63,24 @@ impl Gate {
     /// Lets nobody in any more; `false` if somebody else closed it.
     pub(super) fn close(&self) -> bool {
         let first = self.others.0.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0;
-        // Whoever found the gate open in `closed` has written before this. So what follows, relaxed loads too, sees that.
+        // Whoever found the gate open in `closed` has written before this. So what follows, relaxed loads too, sees
+        // that.
         std::sync::atomic::fence(Ordering::SeqCst);
         first
     }
 
-    /// Whether it is closed, for who has written something that whoever closes looks at, by a sequentially consistent operation.
+    /// Whether it is closed, for who has written something that whoever closes looks at, by a sequentially consistent
+    /// operation.
     pub(super) fn closed(&self) -> bool {
-        // Sequentially consistent: either this load comes after the change in `close`, or what was written before it comes before that
-        // change, and so before the fence there. What is looked at behind the fence is then seen.
+        // Sequentially consistent: either this load comes after the change in `close`, or what was written before it
+        // comes before that change, and so before the fence there. What is looked at behind the fence is then seen.
         self.others.0.load(Ordering::SeqCst) & CLOSED != 0
     }
 
     /// Waits until nobody is inside. The gate is closed.
     pub(super) fn wait(&self) {
-        // Acquire: pairs with the releases when a guard ends. The leader's: sequentially consistent, as its declaration says.
+        // Acquire: pairs with the releases when a guard ends. The leader's: sequentially consistent, as its declaration
+        // says.
         while self.others.0.load(Ordering::Acquire) != CLOSED || self.leader.0.load(Ordering::SeqCst) != 0 {
             std::thread::yield_now();
         }

@@ -156,11 +156,12 @@ impl Memory {
 
 /// Clears a packet's ready bit, and wakes a client on the processor that sleeps on the word.
 fn clear_ready(header: &HeaderWords, refused: bool) {
-    let bits = control::READY | control::REFUSED | control::SLEEPER;
-    let kept = header.control.load(Ordering::Relaxed) & !bits;
-    let outcome = if refused { control::REFUSED } else { 0 };
-    // Release: pairs with the wave's acquire when it sees that it is not ready any more. A swap, because a client on the processor may say at
-    // this moment that it sleeps. The host's memory: no atomic crosses the bus.
+    let bits = control::READY | control::REFUSED | control::SLEEPER | control::TELL;
+    let asked = header.control.load(Ordering::Relaxed);
+    let kept = asked & !bits;
+    let outcome = if refused && asked & control::TELL != 0 { control::REFUSED } else { 0 };
+    // Release: pairs with the wave's acquire when it sees that it is not ready any more. A swap, because a client on
+    // the processor may say at this moment that it sleeps. The host's memory: no atomic crosses the bus.
     let was = header.control.swap(kept | outcome, Ordering::AcqRel);
     if was & control::SLEEPER != 0 {
         // Shared: the buffer may be another process's too.

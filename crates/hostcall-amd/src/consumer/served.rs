@@ -1,7 +1,7 @@
 //! A buffer while a consumer serves it: which packets were taken, and which of them are still to be begun.
 //!
-//! Every look into the memory happens behind a [`Gate`], which takes some hundred nanoseconds at most, and never while a handler runs: handlers
-//! get a copy.
+//! Every look into the memory happens behind a [`Gate`], which takes some hundred nanoseconds at most, and never while
+//! a handler runs: handlers get a copy.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,12 @@ use crate::stacks::{self, Held};
 /// How long closing a buffer waits for waves that have said that a packet is ready and have not pushed it yet.
 const PUSHING: Duration = Duration::from_millis(1);
 
-/// Held by whoever refuses packets of a closed buffer, from taking them until all are refused: so nobody refuses a packet that another has
-/// refused, and that its client has given back since. One for the process, because the memory of a closed buffer may be registered again.
+/// So many mailboxes are looked at while the consumer waits, at least.
+const WARM: u32 = 64;
+
+/// Held by whoever refuses packets of a closed buffer, from taking them until all are refused: so nobody refuses a
+/// packet that another has refused, and that its client has given back since. One for the process, because the memory
+/// of a closed buffer may be registered again.
 static REFUSING: Mutex<()> = Mutex::new(());
 
 /// Lets nobody else refuse packets of closed buffers.
@@ -29,17 +33,21 @@ pub(crate) fn refusing() -> MutexGuard<'static, ()> {
 #[derive(Debug)]
 pub(crate) struct Served {
     memory: Memory,
-    /// For each packet, whether it was taken and not answered. A packet that is ready twice is one. The leader sets it, and whoever answers the
-    /// packet clears it.
+    /// For each packet, whether it was taken and not answered. A packet that is ready twice is one. The leader sets it,
+    /// and whoever answers the packet clears it.
     taken: Box<[AtomicBool]>,
     gate: Gate,
     /// Whether it is closed and everything was refused: nobody answers a packet any more.
     over: AtomicBool,
+    /// Mailboxes up to here are looked at while the consumer waits: one more than the highest in which the last look
+    /// found a packet.
+    warm: AtomicU32,
     pending: Pending,
 }
 
-/// Packets that were taken and not begun, the oldest first. Only the thread that leads uses it. The lead goes from thread to thread by a release
-/// and an acquire, so the words are relaxed. On lines of its own: it is written for each packet, and what lies beside it is read by clients.
+/// Packets that were taken and not begun, the oldest first. Only the thread that leads uses it. The lead goes from
+/// thread to thread by a release and an acquire, so the words are relaxed. On lines of its own: it is written for each
+/// packet, and what lies beside it is read by clients.
 #[repr(align(128))]
 #[derive(Debug)]
 struct Pending {
@@ -89,7 +97,14 @@ impl Served {
     pub(crate) fn new(memory: Memory) -> Served {
         let packets = memory.count();
         let taken = (0..packets).map(|_| AtomicBool::new(false)).collect();
-        Served { memory, taken, gate: Gate::default(), over: AtomicBool::new(false), pending: Pending::new(packets) }
+        Served {
+            memory,
+            taken,
+            gate: Gate::default(),
+            over: AtomicBool::new(false),
+            warm: AtomicU32::new(WARM),
+            pending: Pending::new(packets),
+        }
     }
 
     pub(crate) fn address(&self) -> usize {
@@ -112,8 +127,8 @@ impl Served {
     /// Hands a packet of a client on the processor to the host. If the buffer is closed, it is refused at once.
     pub(crate) fn push(&self, map: &Map, held: Held, contended: impl FnMut()) {
         stacks::push_ready(map, held, contended);
-        // Sequentially consistent with `shut`, which closes, then takes what is ready. Either it takes this packet, or it is seen here, and
-        // taking whatever is left is this client's: its buffer stays.
+        // Sequentially consistent with `shut`, which closes, then takes what is ready. Either it takes this packet, or
+        // it is seen here, and taking whatever is left is this client's: its buffer stays.
         if self.gate.closed() {
             let _refusing = refusing();
             self.refuse_pushed();
@@ -132,8 +147,8 @@ impl Served {
         }
     }
 
-    /// For a client of a packet that has waited for long: refuses it if nobody will answer it, which happens if a device has written to its
-    /// control word after everything was refused.
+    /// For a client of a packet that has waited for long: refuses it if nobody will answer it, which happens if a
+    /// device has written to its control word after everything was refused.
     pub(crate) fn refuse_if_over(&self, index: u32) {
         // Acquire: pairs with the release in `shut`: nobody else looks into the memory any more.
         if self.over.load(Ordering::Acquire) {
@@ -151,8 +166,9 @@ impl Served {
         }
     }
 
-    /// The leader's step: answers what is done, and copies the packet that comes next. If none was left and `look` is set, takes what is ready
-    /// first; `rung` says that something is likely to be. `None` if nothing is left, or if the buffer is closed: then what was taken was refused.
+    /// The leader's step: answers what is done, and copies the packet that comes next. If none was left and `look` is
+    /// set, takes what is ready first; `rung` says that something is likely to be. `None` if nothing is left, or if the
+    /// buffer is closed: then what was taken was refused.
     pub(super) fn step(&self, done: Option<Done>, look: bool, rung: bool, call: &mut Call, taken: &mut Vec<u32>) -> Option<u32> {
         let inside = self.gate.enter_leading()?;
         if let Some(done) = done {
@@ -167,7 +183,8 @@ impl Served {
                 next => next?,
             };
             if self.memory.read(next, call) {
-                // The words of the next one come while this one's handlers run. A lone lane's come when its packet is found.
+                // The words of the next one come while this one's handlers run. A lone lane's come when its packet is
+                // found.
                 if !call.is_lone()
                     && let Some(after) = self.pending.first()
                 {
@@ -197,10 +214,13 @@ impl Served {
             self.memory.expect_ready();
         }
         self.memory.take(taken);
+        if let (true, Some(highest)) = (self.in_mailboxes(), taken.last()) {
+            self.warm.store((highest + 1).max(WARM), Ordering::Relaxed);
+        }
         for index in taken.iter() {
             let Some(mark) = self.taken.get(*index as usize) else { continue };
-            // Acquire: pairs with the release in `finish`, so that the packet's last use is over, and whether it is ready is asked after it.
-            // Nobody else sets the mark.
+            // Acquire: pairs with the release in `finish`, so that the packet's last use is over, and whether it is
+            // ready is asked after it. Nobody else sets the mark.
             if !mark.load(Ordering::Acquire) && self.memory.ready(*index) {
                 mark.store(true, Ordering::Relaxed);
                 self.pending.push(*index);
@@ -208,11 +228,22 @@ impl Served {
         }
     }
 
+    /// For the leader while it waits: whether a packet in a mailbox waits that was not taken. Its wave need not have
+    /// rung. Mailboxes in which nothing was lately are left to the next look at all.
+    pub(super) fn has_mail(&self) -> bool {
+        let Memory::Mailboxes(boxes) = &self.memory else { return false };
+        let Some(_inside) = self.gate.enter_leading() else { return false };
+        let warm = self.taken.iter().take(self.warm.load(Ordering::Relaxed) as usize);
+        // Relaxed: what is found here is looked at again, and acquired, when it is taken.
+        warm.zip(0..).any(|(mark, index)| boxes.waits(index) && !mark.load(Ordering::Relaxed))
+    }
+
     /// Lets the wave of a taken packet go on.
     fn finish(&self, index: u32, refused: bool) {
         if let Some(mark) = self.taken.get(index as usize) {
             self.memory.settle(index);
-            // Before the wave goes on, which may ask again at once. Release: pairs with the acquires in `take` and `rests`.
+            // Before the wave goes on, which may ask again at once. Release: pairs with the acquires in `take` and
+            // `rests`.
             mark.store(false, Ordering::Release);
             self.memory.finish(index, refused);
         }
@@ -220,7 +251,8 @@ impl Served {
 
     /// Whether no packet is ready, and none is being served.
     fn rests(&self) -> bool {
-        // In this order: what is not ready any more was taken by a leader that was inside then. If it is outside now, its marks are seen.
+        // In this order: what is not ready any more was taken by a leader that was inside then. If it is outside now,
+        // its marks are seen.
         !self.memory.waits() && !self.gate.led() && !self.taken.iter().any(|mark| mark.load(Ordering::Acquire))
     }
 
@@ -250,8 +282,9 @@ impl Served {
             }
         }
         self.refuse_pushed();
-        // A packet that is ready now was lost by a link that somebody has broken, or its wave is about to push it. The latter takes a moment,
-        // after which it is on the stack. A client of this library may take longer: it finds the buffer closed, and its packet refused.
+        // A packet that is ready now was lost by a link that somebody has broken, or its wave is about to push it. The
+        // latter takes a moment, after which it is on the stack. A client of this library may take longer: it finds the
+        // buffer closed, and its packet refused.
         let mut lost = self.memory.all_ready();
         if !lost.is_empty() {
             std::thread::sleep(PUSHING);
@@ -289,7 +322,7 @@ mod tests {
         let header = map.header(held.index(map) as u32).unwrap();
         header.service.store(service, Ordering::Relaxed);
         header.active_mask.store(mask, Ordering::Relaxed);
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         stacks::push_ready(map, held, || {});
         held.index(map) as u32
     }
@@ -367,11 +400,21 @@ mod tests {
         }
         let fourth = submit(&served, 2, 1);
         assert_eq!(swept(&served), []);
-        assert_eq!(control_of(&served, fourth), control::READY, "nobody looks there");
+        assert_eq!(control_of(&served, fourth), control::READY | control::TELL, "nobody looks there");
         // A client of this library's refuses what is left when it finds the buffer closed.
         let held = stacks::pop_free(map(&served), || {}).unwrap();
         served.push(map(&served), held, || {});
         assert_eq!(control_of(&served, fourth), control::REFUSED);
+    }
+
+    #[test]
+    fn a_refused_packet_of_a_client_that_does_not_ask_to_be_told_has_a_control_word_of_zero() {
+        let (_memory, served) = buffer(2);
+        // As AMD's clients do: what the last user of the packet left there, and the ready bit.
+        let index = submit(&served, 2, 1);
+        map(&served).header(index).unwrap().control.store(control::REFUSED | control::READY, Ordering::Relaxed);
+        served.shut();
+        assert_eq!(control_of(&served, index), 0);
     }
 
     #[test]
@@ -387,7 +430,7 @@ mod tests {
         reachable.sort_unstable();
         assert_eq!(found, reachable, "nothing leads to the lowest");
         answer(&served, twice);
-        assert_eq!(control_of(&served, below), control::READY);
+        assert_eq!(control_of(&served, below), control::READY | control::TELL);
         served.shut();
         assert_eq!([below, twice, above].map(|index| control_of(&served, index)), [control::REFUSED, 0, control::REFUSED]);
     }
@@ -399,14 +442,14 @@ mod tests {
         let held = stacks::pop_free(map, || {}).unwrap();
         let header = map.header(held.index(map) as u32).unwrap();
         // Between saying that it is ready and pushing it.
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         served.shut();
         assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
         served.push(map, held, || {});
         assert_eq!(map.ready().load(Ordering::Relaxed), 0, "nothing stays on the stack for who is served next");
         assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
         // A device says so again. The client that looks asks who is to answer.
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         served.refuse_if_over(held.index(map) as u32);
         assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
     }
@@ -418,7 +461,7 @@ mod tests {
         for _ in 0..50 {
             let held = stacks::pop_free(map, || {}).unwrap();
             let header = map.header(held.index(map) as u32).unwrap();
-            header.control.store(control::READY, Ordering::Relaxed);
+            header.control.store(control::READY | control::TELL, Ordering::Relaxed);
             let served = Served::new(Memory::Stacks(*map));
             std::thread::scope(|scope| {
                 scope.spawn(|| served.shut());

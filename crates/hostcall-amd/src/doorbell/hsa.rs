@@ -11,6 +11,7 @@ use libloading::os::unix::Library;
 
 use super::Known;
 use crate::Error;
+use crate::patience::Patience;
 
 type Create = unsafe extern "C" fn(i64, u32, *const c_void, *mut u64) -> u32;
 type Wait = unsafe extern "C" fn(u64, u32, i64, u64, u32) -> i64;
@@ -20,9 +21,14 @@ type Change = unsafe extern "C" fn(u64, i64);
 const DIFFERENT: u32 = 1;
 /// `HSA_WAIT_STATE_BLOCKED`.
 const BLOCKED: u32 = 0;
-/// Ticks of a wait: between 10 and 100 ms at the rates that runtimes have.
-const TICKS: u64 = 10_000_000;
-/// What our own wakes store: a value that ringing, which adds one, does not come to. The lower bits are left to ringing.
+/// How long a consumer sleeps at most before it looks by itself: waves ring by the runtime, which wakes it.
+const LONGEST: Duration = Duration::from_millis(100);
+/// `HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY`.
+const FREQUENCY: u32 = 3;
+/// Ticks in a second where the runtime does not say it.
+const USUAL_FREQUENCY: u64 = 100_000_000;
+/// What our own wakes store: a value that ringing, which adds one, does not come to. The lower bits are left to
+/// ringing.
 const WAKE: i64 = 1 << 40;
 
 /// The functions that are used.
@@ -31,6 +37,8 @@ pub(crate) struct Runtime {
     wait: Wait,
     store: Change,
     add: Option<Change>,
+    /// Ticks in a second.
+    frequency: u64,
     process: u32,
     /// Never dropped: the runtime is a static's.
     _library: Library,
@@ -73,7 +81,13 @@ impl Runtime {
         };
         // SAFETY: it may be called any number of times; nothing here shuts the runtime down.
         let started = unsafe { init() } == 0;
-        started.then(|| Runtime { create, wait, store, add, process: std::process::id(), _library: library })
+        // SAFETY: as above.
+        let info = unsafe { first::<unsafe extern "C" fn(u32, *mut c_void) -> u32>(&library, &["hsa_system_get_info"]) };
+        let mut frequency = 0u64;
+        // SAFETY: this number's value has 64 bits, for which there is a place.
+        let known = started && info.is_some_and(|info| unsafe { info(FREQUENCY, (&raw mut frequency).cast()) } == 0);
+        let frequency = if known && frequency != 0 { frequency } else { USUAL_FREQUENCY };
+        started.then(|| Runtime { create, wait, store, add, frequency, process: std::process::id(), _library: library })
     }
 
     pub(crate) fn process(&self) -> u32 {
@@ -89,8 +103,15 @@ static ALL: Known = Known::new();
 pub(crate) struct Signal {
     handle: u64,
     runtime: &'static Runtime,
+    waker: &'static Waker,
+}
+
+/// What this library keeps of a signal.
+struct Waker {
     /// What the next wake stores.
-    wakes: &'static AtomicI64,
+    next: AtomicI64,
+    /// How long a consumer looks for what need not have rung before it sleeps.
+    patience: Patience,
 }
 
 impl std::fmt::Debug for Signal {
@@ -108,7 +129,7 @@ impl Signal {
             return Err(Error::Internal);
         }
         ALL.add(handle)?;
-        Ok(Signal { handle, runtime, wakes: Box::leak(Box::new(AtomicI64::new(WAKE))) })
+        Ok(Signal { handle, runtime, waker: Box::leak(Box::new(Waker { next: AtomicI64::new(WAKE), patience: Patience::new() })) })
     }
 
     pub(crate) fn handle(self) -> u64 {
@@ -117,17 +138,34 @@ impl Signal {
 
     pub(crate) fn wake(self) {
         // Relaxed: the numbers need only differ.
-        let value = self.wakes.fetch_add(WAKE, Ordering::Relaxed);
+        let value = self.waker.next.fetch_add(WAKE, Ordering::Relaxed);
         // SAFETY: the signal is never destroyed.
         unsafe { (self.runtime.store)(self.handle, value) };
     }
 
-    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>) -> i64 {
-        // A tick is a nanosecond or more.
-        let ticks = limit.map_or(TICKS, |limit| limit.as_nanos() as u64);
+    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>, came: Option<impl FnMut() -> bool>) -> i64 {
+        let in_vain = match came.map(|mut came| self.waker.patience.look(|| came().then_some(()))) {
+            Some(Ok(())) => return seen,
+            Some(Err(in_vain)) => Some(in_vain),
+            None => None,
+        };
+        let ticks = ticks(limit.unwrap_or(LONGEST), self.runtime.frequency);
         // SAFETY: the signal is never destroyed.
-        unsafe { (self.runtime.wait)(self.handle, DIFFERENT, seen, ticks, BLOCKED) }
+        let value = unsafe { (self.runtime.wait)(self.handle, DIFFERENT, seen, ticks, BLOCKED) };
+        if let Some(in_vain) = in_vain {
+            self.waker.patience.slept(in_vain);
+        }
+        value
     }
+
+    pub(crate) fn missed(self) {
+        self.waker.patience.missed();
+    }
+}
+
+/// A time as the runtime counts it.
+fn ticks(time: Duration, frequency: u64) -> u64 {
+    (time.as_nanos() * u128::from(frequency) / 1_000_000_000).max(1) as u64
 }
 
 /// Adds one to a signal.
@@ -139,4 +177,17 @@ pub(crate) fn ring(runtime: &Runtime, handle: u64) -> Result<(), Error> {
     // SAFETY: it is a signal of this runtime, which is never destroyed.
     unsafe { add(handle, 1) };
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_counted_in_the_runtime_s_own_ticks() {
+        let (short, long) = (Duration::from_micros(100), Duration::from_millis(100));
+        assert_eq!([ticks(short, 100_000_000), ticks(long, 100_000_000)], [10_000, 10_000_000]);
+        assert_eq!([ticks(short, 1_000_000_000), ticks(long, 1_000_000_000)], [100_000, 100_000_000]);
+        assert_eq!(ticks(short, 1), 1, "0 would be no wait at all");
+    }
 }

@@ -1,7 +1,8 @@
 //! Doorbells: what a wave rings when a packet is ready, and what a consumer sleeps on.
 //!
-//! A client sees a handle of 64 bits in the buffer. With AMD's runtime in the process it is a signal of that runtime. Without, it is the
-//! address of a word of ours that looks like one. Which of the two is decided once, when the first consumer is created.
+//! A client sees a handle of 64 bits in the buffer. With AMD's runtime in the process it is a signal of that runtime.
+//! Without, it is the address of a word of ours that looks like one. Which of the two is decided once, when the first
+//! consumer is created.
 //!
 //! **A doorbell is never freed.** Waves may ring late, after their buffer or their consumer is gone. So a consumer that is destroyed
 //! leaves its doorbell to the next one.
@@ -19,8 +20,8 @@ use crate::process;
 /// Doorbells that a process can have of each kind.
 const MOST: usize = 1024;
 
-/// Handles of doorbells, so that one can be told from any other number, without a lock. Handles come from buffers, where a device may have
-/// written anything.
+/// Handles of doorbells, so that one can be told from any other number, without a lock. Handles come from buffers,
+/// where a device may have written anything.
 struct Known {
     entries: [AtomicU64; MOST],
     count: AtomicUsize,
@@ -129,16 +130,31 @@ impl Doorbell {
     }
 
     /// Sleeps until the value is another than `seen`, or for a while, which `limit` makes shorter; returns the value.
-    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>) -> i64 {
+    /// Before it sleeps it looks for what need not have rung, too.
+    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>, came: Option<impl FnMut() -> bool>) -> i64 {
         match self {
-            Doorbell::Own(bell) => bell.wait(seen, limit),
-            Doorbell::Hsa(signal) => signal.wait(seen, limit),
+            Doorbell::Own(bell) => bell.wait(seen, limit, came),
+            Doorbell::Hsa(signal) => signal.wait(seen, limit, came),
         }
+    }
+
+    /// Something came during the last sleep that had not rung.
+    pub(crate) fn missed(self) {
+        match self {
+            Doorbell::Own(bell) => bell.missed(),
+            Doorbell::Hsa(signal) => signal.missed(),
+        }
+    }
+
+    /// One of this library's own, which a test leaves behind.
+    #[cfg(test)]
+    pub(crate) fn own() -> Result<Doorbell, Error> {
+        own::Bell::new().map(Doorbell::Own)
     }
 }
 
-/// Whether a handle is that of a doorbell of this library's own: the address of a page of words, which a program pins for a GPU, and whose
-/// memory is never freed.
+/// Whether a handle is that of a doorbell of this library's own: the address of a page of words, which a program pins
+/// for a GPU, and whose memory is never freed.
 pub fn is_own(handle: u64) -> bool {
     own::find(handle).is_some()
 }

@@ -28,8 +28,8 @@ const QUIET: Duration = Duration::from_secs(1);
 struct Signal {
     /// What [`SIGNAL`] says.
     kind: AtomicU64,
-    /// Counts. Sequentially consistent on both sides, with `sleeping`: a ringer adds, then looks whether somebody sleeps; a sleeper says
-    /// so, then looks at the value. One of the two sees the other.
+    /// Counts. Sequentially consistent on both sides, with `sleeping`: a ringer adds, then looks whether somebody
+    /// sleeps; a sleeper says so, then looks at the value. One of the two sees the other.
     value: AtomicI64,
     /// 0: there is no mailbox for an interrupt.
     mailbox: AtomicU64,
@@ -37,10 +37,12 @@ struct Signal {
     reserved: [AtomicU64; 4],
 }
 
-/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that reach no other memory.
+/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that
+/// reach no other memory.
 const PAGE: usize = 4096;
 
-/// A doorbell. A device may write anything into the first page, and rings by that. The words of the second are this library's.
+/// A doorbell. A device may write anything into the first page, and rings by that. The words of the second are this
+/// library's.
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub(crate) struct Bell {
@@ -122,8 +124,12 @@ impl Bell {
         self.signal.value.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn wait(&self, seen: i64, limit: Option<Duration>) -> i64 {
-        let in_vain = match self.patience.look(|| Some(self.signal.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
+    pub(crate) fn wait(&self, seen: i64, limit: Option<Duration>, mut came: Option<impl FnMut() -> bool>) -> i64 {
+        let look = || {
+            let value = self.signal.value.load(Ordering::SeqCst);
+            (value != seen || came.as_mut().is_some_and(|came| came())).then_some(value)
+        };
+        let in_vain = match self.patience.look(look) {
             Ok(value) => return value,
             Err(in_vain) => in_vain,
         };
@@ -142,6 +148,10 @@ impl Bell {
         let value = self.signal.value.load(Ordering::SeqCst);
         self.choose_sleep(value != seen && !woken);
         value
+    }
+
+    pub(crate) fn missed(&self) {
+        self.patience.missed();
     }
 
     /// How long the next sleep is.
@@ -186,11 +196,27 @@ mod tests {
         });
         for seen in 0..2000 {
             bell.signal.mailbox.store(seen as u64, Ordering::SeqCst);
-            while bell.wait(seen, None) == seen {}
+            while bell.wait(seen, None, None::<fn() -> bool>) == seen {}
         }
         ringer.join().unwrap();
         assert_eq!(bell.signal.value.load(Ordering::SeqCst), 2000);
         assert_eq!(bell.silent.load(Ordering::SeqCst), 0, "every ring was seen at once, or woke");
+    }
+
+    #[test]
+    fn what_comes_without_a_ring_ends_the_look_before_anybody_sleeps() {
+        let bell = Bell::new().unwrap();
+        // A sleep would end at the next ring, and there is none.
+        bell.sleep.store(u64::from(u32::MAX), Ordering::SeqCst);
+        for looks in [1, 2, 30] {
+            let mut looked = 0;
+            let came = || {
+                looked += 1;
+                looked == looks
+            };
+            assert_eq!(bell.wait(0, None, Some(came)), 0);
+            assert_eq!(looked, looks);
+        }
     }
 
     #[test]

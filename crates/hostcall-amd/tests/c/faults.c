@@ -62,16 +62,25 @@ static amd_hostcall_consumer_t *serving(void *buffer) {
     return consumer;
 }
 
-static void submit(hostcall_amd_buffer_t *buffer, uint32_t service) {
+/* As AMD's clients do, which wait until the control word is 0, or as ours, which ask to be told of a refusal. */
+static void submit(hostcall_amd_buffer_t *buffer, uint32_t service, uint32_t control) {
     uint64_t packet = buffer->free_stack;
     uint64_t index = packet & ((UINT64_C(1) << buffer->index_size) - 1);
     buffer->free_stack = buffer->headers[index].next;
     buffer->headers[index].service = service;
     buffer->headers[index].active_mask = 1;
-    buffer->headers[index].control = 1;
+    buffer->headers[index].control = control;
     buffer->headers[index].next = 0;
     __atomic_store_n(&buffer->ready_stack, packet, __ATOMIC_RELEASE);
     CHECK(hostcall_amd_ring(buffer->doorbell) == AMD_HOSTCALL_SUCCESS);
+}
+
+/* The sum of all control words. */
+static uint32_t controls(hostcall_amd_buffer_t *buffer) {
+    uint32_t sum = 0;
+    for (int i = 0; i < 8; ++i)
+        sum += buffer->headers[i].control;
+    return sum;
 }
 
 /* A child forked while the parent's consumer serves. */
@@ -205,26 +214,22 @@ int main(int argc, char **argv) {
         hostcall_amd_result_t result = hostcall_amd_preview(buffer, 1, (uint64_t)(uintptr_t)&adds, 4, 5, 0, 0, 0, 0, 0);
         printf("refused: %u, result %u\n", result.refused, (unsigned)result.x);
     } else if (strcmp(what, "for ever") == 0) {
-        submit((hostcall_amd_buffer_t *)buffer, 62);
+        submit((hostcall_amd_buffer_t *)buffer, 62, HOSTCALL_AMD_READY | HOSTCALL_AMD_TELL);
+        submit((hostcall_amd_buffer_t *)buffer, 62, HOSTCALL_AMD_READY);
         CHECK(hostcall_amd_preview(buffer, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
         CHECK(amd_hostcall_destroy_consumer(consumer) == AMD_HOSTCALL_INTERNAL_ERROR);
-        uint32_t controls = 0;
-        for (int i = 0; i < 8; ++i)
-            controls |= ((hostcall_amd_buffer_t *)buffer)->headers[i].control;
-        CHECK(controls == HOSTCALL_AMD_REFUSED);
+        CHECK(controls((hostcall_amd_buffer_t *)buffer) == HOSTCALL_AMD_REFUSED);
         puts("its wave was refused");
         return 0;
     } else if (strcmp(what, "deregister") == 0) {
         void *other = new_buffer();
         CHECK(amd_hostcall_register_buffer(consumer, other) == AMD_HOSTCALL_SUCCESS);
-        submit((hostcall_amd_buffer_t *)buffer, 62);
+        submit((hostcall_amd_buffer_t *)buffer, 62, HOSTCALL_AMD_READY | HOSTCALL_AMD_TELL);
+        submit((hostcall_amd_buffer_t *)buffer, 62, HOSTCALL_AMD_READY);
         /* Answered by a thread that has taken over from the handler that does not end. */
         CHECK(hostcall_amd_preview(buffer, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
         CHECK(amd_hostcall_deregister_buffer(consumer, buffer) == AMD_HOSTCALL_SUCCESS);
-        uint32_t controls = 0;
-        for (int i = 0; i < 8; ++i)
-            controls |= ((hostcall_amd_buffer_t *)buffer)->headers[i].control;
-        CHECK(controls == HOSTCALL_AMD_REFUSED);
+        CHECK(controls((hostcall_amd_buffer_t *)buffer) == HOSTCALL_AMD_REFUSED);
         free(buffer);
         CHECK(hostcall_amd_preview(other, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
         puts("its wave was refused, and the consumer goes on");

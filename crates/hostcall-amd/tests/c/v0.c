@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     amd_hostcall_consumer_t *consumer = amd_hostcall_create_consumer();
     amd_hostcall_consumer_t *other = amd_hostcall_create_consumer();
     CHECK(consumer && other);
-    /* What is null, or no consumer, is ignored by functions without a result. */
+    /* Functions without a result say on standard error what they cannot do. */
     amd_hostcall_consumer_t *stranger = (amd_hostcall_consumer_t *)(uintptr_t)0x77777770;
     uint64_t room = 0;
     amd_hostcall_destroy_consumer(NULL);
@@ -59,6 +59,15 @@ int main(int argc, char **argv) {
     }
     amd_hostcall_register_buffer(consumer, buffers[0]);
     amd_hostcall_register_buffer(other, buffers[1]);
+    amd_hostcall_register_buffer(other, buffers[0]);
+    /* Registered before they are laid out, which AMD's library allows: zeros, and whatever malloc has left. */
+    void *early[2] = {calloc(1, amd_hostcall_get_buffer_size(4)), malloc(amd_hostcall_get_buffer_size(4))};
+    CHECK(early[0] && early[1]);
+    memset(early[1], 0xff, amd_hostcall_get_buffer_size(4));
+    for (int i = 0; i < 2; ++i) {
+        amd_hostcall_register_buffer(consumer, early[i]);
+        CHECK(amd_hostcall_initialize_buffer(early[i], 4) == AMD_HOSTCALL_SUCCESS);
+    }
     amd_hostcall_register_service(consumer, 5, add, &one);
     amd_hostcall_register_service(consumer, 5, add, &ten);
     amd_hostcall_register_service(other, 5, add, &one);
@@ -67,6 +76,7 @@ int main(int argc, char **argv) {
     CHECK(amd_hostcall_launch_consumer(other) == AMD_HOSTCALL_SUCCESS);
     CHECK(amd_hostcall_on_error(consumer, told, name) == AMD_HOSTCALL_ERROR_CONSUMER_ACTIVE);
     CHECK(call(buffers[0], 5, 100) == 115);
+    CHECK(call(early[0], 5, 100) == 115 && call(early[1], 5, 100) == 115);
     CHECK(call(buffers[1], 5, 100) == 106);
     amd_hostcall_register_service(consumer, 0, add, &one);
     CHECK(call(buffers[0], 77, 100) == 178);
@@ -75,6 +85,8 @@ int main(int argc, char **argv) {
     CHECK(amd_hostcall_deregister_buffer(consumer, buffers[0]) == AMD_HOSTCALL_SUCCESS);
     amd_hostcall_destroy_consumer(consumer);
     amd_hostcall_destroy_consumer(other);
+    free(early[0]);
+    free(early[1]);
     free(buffers[0]);
     free(buffers[1]);
     puts("passed");

@@ -243,7 +243,7 @@ pub(crate) fn submit(buffer: &Buffer, service: u32) -> (Map, u32) {
     let header = map.header(index).unwrap();
     header.service.store(service, Ordering::Relaxed);
     header.active_mask.store(1, Ordering::Relaxed);
-    header.control.store(layout::control::READY, Ordering::Relaxed);
+    header.control.store(layout::control::READY | layout::control::TELL, Ordering::Relaxed);
     stacks::push_ready(&map, held, || {});
     (map, index)
 }

@@ -7,6 +7,8 @@ use super::{Answer, CallError, Group, Lanes, Payload, WORDS, answer_words, lane_
 const READY: u32 = 1;
 /// No handler ran for some lane.
 const REFUSED: u32 = 2;
+/// The host is to say whether it refused: other clients wait until the word is 0.
+const TELL: u32 = 8;
 
 /// A buffer of stacks: AMD's library has the bits of an index at its end, ROCm's device libraries have a mask.
 #[repr(C)]
@@ -133,7 +135,7 @@ pub(super) unsafe fn call(buffer: *mut Stacks, mask: u64, service: u32, sent: [u
         unsafe {
             words::store32(&raw mut (*header).service, service);
             words::store64(&raw mut (*header).active_mask, group.mask);
-            words::store32(&raw mut (*header).control, READY);
+            words::store32(&raw mut (*header).control, READY | TELL);
             push(buffer, &raw mut (*buffer).ready_stack, held, mask);
             words::ring((*buffer).doorbell);
         }
