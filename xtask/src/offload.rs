@@ -33,18 +33,21 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         cmd!(sh, "strip {to}/{file}").quiet().run().context("needs binutils")?;
     }
     let (tests, examples) = ("crates/hostcall-offload-api/tests", "examples/offload");
-    let include = "-Icrates/liboffload/include";
+    let include = "-Icrates/hostcall-offload-api/include";
     let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
-    let programs: [(&str, u32, Vec<String>); 10] = [
+    let programs: [(&str, u32, Vec<String>); 13] = [
         ("suite", 23, vec![format!("{tests}/c/suite.c")]),
         ("uses", 23, vec![format!("{tests}/c/uses.c")]),
+        ("queues", 23, vec![format!("{tests}/c/queues.c")]),
+        ("given_back", 23, vec![format!("{tests}/c/given_back.c")]),
         ("conformance", 23, vec![format!("{tests}/c/conformance.c"), fixture.clone()]),
         ("stress", 23, vec![format!("{tests}/c/stress.c")]),
         ("vector_add", 23, vec![format!("{examples}/vector_add.c")]),
         ("vector_add_cpp", 23, vec![format!("{examples}/vector_add.cpp")]),
         ("suite24", 24, vec![format!("{tests}/c/suite24.c")]),
         ("suite-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/suite.c")]),
-        ("uses-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/uses.c")]),
+        ("uses-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/uses.c")]),
+        ("queues-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/queues.c")]),
         ("conformance24", 24, vec![format!("{tests}/c/conformance24.c"), fixture]),
     ];
     for (name, version, arguments) in programs {
@@ -55,7 +58,7 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
             ("cc", "-std=c11", &[][..])
         };
         let (own, library) =
-            if version == 24 { (Some("-Icrates/liboffload/include/24"), "-lhostcall_offload24") } else { (None, "-lhostcall_offload") };
+            if version == 24 { (Some("-Icrates/hostcall-offload-api/include/24"), "-lhostcall_offload24") } else { (None, "-lhostcall_offload") };
         cmd!(sh, "{compiler} {standard} {STRICT...} {own...} {include} {arguments...} -L{to} {library} {link...} -o {to}/{name}").run()?;
     }
     for source in [format!("{tests}/images/kernels.c"), format!("{examples}/vector_add_kernel.c")] {
@@ -98,7 +101,7 @@ const SANITIZED: [Sanitized; 2] = [
         packages: ["hostcall-offload24", "hostcall-offload-api24"],
         library: "hostcall_offload24",
         replay: "offload-replay24",
-        ported: &["-Icrates/liboffload/include/24", "-include", "crates/hostcall-offload-api/tests/c/with_contexts.h"],
+        ported: &["-Icrates/hostcall-offload-api/include/24", "-include", "crates/hostcall-offload-api/tests/c/with_contexts.h"],
         own_suite: Some("suite24"),
     },
 ];
@@ -121,7 +124,7 @@ pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
 }
 
 fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) -> Result<()> {
-    let (tests, include) = ("crates/hostcall-offload-api/tests", "-Icrates/liboffload/include");
+    let (tests, include) = ("crates/hostcall-offload-api/tests", "-Icrates/hostcall-offload-api/include");
     let machine = cmd!(sh, "rustc --print host-tuple").read()?;
     let sysroot =
         cmd!(sh, "rustc +nightly --print sysroot").read().context("needs a nightly toolchain: rustup toolchain install nightly")?;
@@ -140,7 +143,7 @@ fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) ->
     }
     let path = library.display().to_string();
     let runtime = format!("{sysroot}/lib/rustlib/{machine}/lib/librustc-nightly_rt.{runtime}.a");
-    let programs = ["stress", "suite", "uses", "recorded"].map(|program| (program, ported));
+    let programs = ["stress", "suite", "uses", "recorded", "queues", "given_back"].map(|program| (program, ported));
     for (program, flags) in programs.into_iter().chain(own_suite.map(|suite| (suite, &ported[..1]))) {
         let to = to.join(format!("{program}-{version}"));
         cmd!(sh, "clang-22 -std=c11 {STRICT...} -g -fsanitize={kind} {flags...} {include} -c {tests}/c/{program}.c -o {to}.o")
@@ -158,6 +161,9 @@ fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) ->
     let stress = program("stress");
     cmd!(sh, "{stress} {to}/kernels-host.so 100 400 1").run()?;
     cmd!(sh, "{stress} {to}/kernels-host.so 20 200 1").env("OFFLOAD_RECORD", recording("stress")).run()?;
+    let (queues, given_back) = (program("queues"), program("given_back"));
+    cmd!(sh, "{queues} 1000 1 {to}/kernels-host.so").run()?;
+    cmd!(sh, "{given_back} {to}/kernels-host.so").run()?;
     // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
     if kind == "address" {
         for suite in ["suite", "uses"].into_iter().chain(own_suite) {
