@@ -39,8 +39,8 @@ static ol_result_t launch(ol_queue_handle_t queue, ol_device_handle_t device, ol
     return olLaunchKernel(queue, device, kernel, &size, NULL, 1, values, sizes);
 }
 
-/* Memory that kernels write: nobody else gets it before they have. */
-static void memory(ol_device_handle_t device, ol_symbol_handle_t foo, uint32_t items, size_t size) {
+/* Memory that kernels write: nobody else gets it before they have. With LLVM 24's API it may go with its context. */
+static void memory(ol_device_handle_t device, ol_symbol_handle_t foo, uint32_t items, size_t size, bool with_context) {
     static void *others[OTHERS];
     static unsigned char read[LARGE];
     const unsigned char mine = 0xab;
@@ -49,10 +49,23 @@ static void memory(ol_device_handle_t device, ol_symbol_handle_t foo, uint32_t i
     struct gate gate = {0, 0};
     void *block = NULL;
     OK(olCreateQueue(device, &queue));
-    OK(olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, size, &block));
+#ifdef WITH_CONTEXTS_H
+    ol_context_handle_t context = NULL;
+    if (with_context) {
+        OK(olCreateContext(1, &device, &context));
+        OK((olMemAlloc)(context, device, OL_ALLOC_TYPE_DEVICE, size, &block));
+    }
+#endif
+    if (!block)
+        OK(olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, size, &block));
     OK(olLaunchHostFunction(queue, wait_for_gate, &gate));
     OK(launch(queue, device, foo, items, block));
-    OK(olMemFree(block));
+#ifdef WITH_CONTEXTS_H
+    if (with_context)
+        OK(olDestroyContext(context));
+#endif
+    if (!with_context)
+        OK(olMemFree(block));
     for (size_t i = 0; i < count; i++) {
         OK(olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, size, &others[i]));
         OK(olMemFill(NULL, others[i], 1, &mine, size));
@@ -203,8 +216,12 @@ int main(int count, char **arguments) {
             OK(olIsValidBinary(device, image.bytes, image.size, &valid));
             if (valid && OK(olCreateProgram(device, image.bytes, image.size, &all))) {
                 OK(olGetSymbol(all, "foo", OL_SYMBOL_KIND_KERNEL, &foo));
-                memory(device, foo, items, BYTES);
-                memory(device, foo, items, LARGE);
+                memory(device, foo, items, BYTES, false);
+                memory(device, foo, items, LARGE, false);
+#ifdef WITH_CONTEXTS_H
+                memory(device, foo, items, BYTES, true);
+                memory(device, foo, items, LARGE, true);
+#endif
                 program(device, &image, items);
                 registered(device);
                 in_functions(device, &image);
