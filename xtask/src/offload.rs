@@ -57,8 +57,11 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         } else {
             ("cc", "-std=c11", &[][..])
         };
-        let (own, library) =
-            if version == 24 { (Some("-Icrates/hostcall-offload-api/include/24"), "-lhostcall_offload24") } else { (None, "-lhostcall_offload") };
+        let (own, library) = if version == 24 {
+            (Some("-Icrates/hostcall-offload-api/include/24"), "-lhostcall_offload24")
+        } else {
+            (None, "-lhostcall_offload")
+        };
         cmd!(sh, "{compiler} {standard} {STRICT...} {own...} {include} {arguments...} -L{to} {library} {link...} -o {to}/{name}").run()?;
     }
     for source in [format!("{tests}/images/kernels.c"), format!("{examples}/vector_add_kernel.c")] {
