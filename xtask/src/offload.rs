@@ -35,16 +35,19 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let (tests, examples) = ("crates/hostcall-offload-api/tests", "examples/offload");
     let include = "-Icrates/hostcall-offload-api/include";
     let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
-    let programs: [(&str, u32, Vec<String>); 10] = [
+    let programs: [(&str, u32, Vec<String>); 13] = [
         ("suite", 23, vec![format!("{tests}/c/suite.c")]),
         ("uses", 23, vec![format!("{tests}/c/uses.c")]),
+        ("queues", 23, vec![format!("{tests}/c/queues.c")]),
+        ("given_back", 23, vec![format!("{tests}/c/given_back.c")]),
         ("conformance", 23, vec![format!("{tests}/c/conformance.c"), fixture.clone()]),
         ("stress", 23, vec![format!("{tests}/c/stress.c")]),
         ("vector_add", 23, vec![format!("{examples}/vector_add.c")]),
         ("vector_add_cpp", 23, vec![format!("{examples}/vector_add.cpp")]),
         ("suite24", 24, vec![format!("{tests}/c/suite24.c")]),
         ("suite-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/suite.c")]),
-        ("uses-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/uses.c")]),
+        ("uses-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/uses.c")]),
+        ("queues-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/queues.c")]),
         ("conformance24", 24, vec![format!("{tests}/c/conformance24.c"), fixture]),
     ];
     for (name, version, arguments) in programs {
@@ -143,7 +146,7 @@ fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) ->
     }
     let path = library.display().to_string();
     let runtime = format!("{sysroot}/lib/rustlib/{machine}/lib/librustc-nightly_rt.{runtime}.a");
-    let programs = ["stress", "suite", "uses", "recorded"].map(|program| (program, ported));
+    let programs = ["stress", "suite", "uses", "recorded", "queues", "given_back"].map(|program| (program, ported));
     for (program, flags) in programs.into_iter().chain(own_suite.map(|suite| (suite, &ported[..1]))) {
         let to = to.join(format!("{program}-{version}"));
         cmd!(sh, "clang-22 -std=c11 {STRICT...} -g -fsanitize={kind} {flags...} {include} -c {tests}/c/{program}.c -o {to}.o")
@@ -161,6 +164,9 @@ fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) ->
     let stress = program("stress");
     cmd!(sh, "{stress} {to}/kernels-host.so 100 400 1").run()?;
     cmd!(sh, "{stress} {to}/kernels-host.so 20 200 1").env("OFFLOAD_RECORD", recording("stress")).run()?;
+    let (queues, given_back) = (program("queues"), program("given_back"));
+    cmd!(sh, "{queues} 1000 1 {to}/kernels-host.so").run()?;
+    cmd!(sh, "{given_back} {to}/kernels-host.so").run()?;
     // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
     if kind == "address" {
         for suite in ["suite", "uses"].into_iter().chain(own_suite) {

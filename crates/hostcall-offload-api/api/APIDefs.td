@@ -142,9 +142,9 @@ class StructMember<string Type, string Name, string Desc> {
   string desc = Desc;
 }
 
-// What a structure with a base begins with.
+// What a structure with a base begins with. (An API that numbers its structures has an enumeration of them; nobody has to define one.)
 defvar DefaultPropStructMembers = [
-  StructMember<prefix#"_structure_type_t", "stype", "says which structure this is">,
+  StructMember<"uint32_t", "stype", "says which structure this is">,
   StructMember<"void*", "pNext", "the next structure of a chain, or null">,
 ];
 

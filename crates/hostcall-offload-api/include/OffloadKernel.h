@@ -1,8 +1,9 @@
 /*
- * Kernels in C for every device of the Offload API from one source.
+ * Kernels in C and C++ for every device of the Offload API from one source.
  *
  * On a GPU (clang --target=nvptx64-nvidia-cuda or amdgcn-amd-amdhsa) this is clang's <gpuintrin.h>. On the processor the same names are
- * functions of hostcall's simulator, which has the real grid, and any C11 compiler makes an image: cc -shared -fPIC -o kernels.so kernels.c
+ * functions of hostcall's simulator, which has the real grid, and any compiler of C11 or C++17 makes an image:
+ * cc -shared -fPIC -o kernels.so kernels.c
  *
  * With OFFLOAD_HOST_IMAGE defined the result is a host image instead, as LLVM's host plugin has them: each kernel is called once.
  *
@@ -14,6 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the host finds by its name. */
+#ifdef __cplusplus
+#define OFFLOAD_C_ extern "C"
+typedef bool offload_bool;
+#else
+#define OFFLOAD_C_
+typedef _Bool offload_bool;
+#endif
+
 #if defined(__NVPTX__) || defined(__AMDGPU__)
 
 #include <gpuintrin.h>
@@ -21,11 +31,11 @@
 /* A global variable that the host finds by its name. */
 #define OFFLOAD_GLOBAL __attribute__((visibility("protected"), used))
 
-#define OFFLOAD_KERNEL0(name) __gpu_kernel void name(void)
-#define OFFLOAD_KERNEL1(name, T1, a1) __gpu_kernel void name(T1 a1)
-#define OFFLOAD_KERNEL2(name, T1, a1, T2, a2) __gpu_kernel void name(T1 a1, T2 a2)
-#define OFFLOAD_KERNEL3(name, T1, a1, T2, a2, T3, a3) __gpu_kernel void name(T1 a1, T2 a2, T3 a3)
-#define OFFLOAD_KERNEL4(name, T1, a1, T2, a2, T3, a3, T4, a4) __gpu_kernel void name(T1 a1, T2 a2, T3 a3, T4 a4)
+#define OFFLOAD_KERNEL0(name) OFFLOAD_C_ __gpu_kernel void name(void)
+#define OFFLOAD_KERNEL1(name, T1, a1) OFFLOAD_C_ __gpu_kernel void name(T1 a1)
+#define OFFLOAD_KERNEL2(name, T1, a1, T2, a2) OFFLOAD_C_ __gpu_kernel void name(T1 a1, T2 a2)
+#define OFFLOAD_KERNEL3(name, T1, a1, T2, a2, T3, a3) OFFLOAD_C_ __gpu_kernel void name(T1 a1, T2 a2, T3 a3)
+#define OFFLOAD_KERNEL4(name, T1, a1, T2, a2, T3, a3, T4, a4) OFFLOAD_C_ __gpu_kernel void name(T1 a1, T2 a2, T3 a3, T4 a4)
 
 #else
 
@@ -50,7 +60,7 @@ static inline uint32_t __gpu_num_lanes(void) { return 1; }
 static inline uint32_t __gpu_lane_id(void) { return 0; }
 static inline void __gpu_sync_threads(void) {}
 
-#define OFFLOAD_ENTRY_(name) void name(void **offload_args)
+#define OFFLOAD_ENTRY_(name) OFFLOAD_C_ void name(void **offload_args)
 #define OFFLOAD_FIRST_
 #define OFFLOAD_NEXT_(index, T) (*(T *)offload_args[index])
 #define OFFLOAD_UNUSED_ (void)offload_args;
@@ -79,9 +89,15 @@ struct offload_sim_ops {
     void (*wake_patient)(uint32_t what);
 };
 /* An image of several sources has these once: all sources but one define OFFLOAD_SIMULATOR_PART before they include this. */
-#ifdef OFFLOAD_SIMULATOR_PART
+#ifdef __cplusplus
+extern "C" {
+#endif
 extern const struct offload_sim_ops *__hostcall_sim_ops;
-#else
+extern const uint32_t __hostcall_sim_version;
+#ifdef __cplusplus
+}
+#endif
+#ifndef OFFLOAD_SIMULATOR_PART
 const struct offload_sim_ops *__hostcall_sim_ops = NULL;
 const uint32_t __hostcall_sim_version = 4;
 #endif
@@ -100,7 +116,7 @@ static inline uint32_t __gpu_thread_id_y(void) { return __hostcall_sim_ops->lane
 static inline uint32_t __gpu_thread_id_z(void) { return __hostcall_sim_ops->lane_info()->local[2]; }
 static inline uint32_t __gpu_num_lanes(void) { return __hostcall_sim_ops->lane_info()->wave_size; }
 static inline uint32_t __gpu_lane_id(void) { return __hostcall_sim_ops->lane_info()->lane; }
-static inline uint64_t __gpu_ballot(uint64_t mask, _Bool x) { return __hostcall_sim_ops->ballot(mask, x); }
+static inline uint64_t __gpu_ballot(uint64_t mask, offload_bool x) { return __hostcall_sim_ops->ballot(mask, x); }
 static inline void __gpu_sync_threads(void) { __hostcall_sim_ops->sync_group(); }
 static inline void __gpu_sync_lane(uint64_t mask) { __hostcall_sim_ops->sync_wave(mask); }
 
@@ -112,7 +128,7 @@ static inline const void *offload_argument(const uint8_t *params, size_t *end, s
     return params + at;
 }
 
-#define OFFLOAD_ENTRY_(name) void __hostcall_sim_kernel_##name(const uint8_t *offload_args)
+#define OFFLOAD_ENTRY_(name) OFFLOAD_C_ void __hostcall_sim_kernel_##name(const uint8_t *offload_args)
 #define OFFLOAD_FIRST_ size_t offload_end = 0;
 #define OFFLOAD_NEXT_(index, T) (*(T const *)offload_argument(offload_args, &offload_end, sizeof(T)))
 #define OFFLOAD_UNUSED_ (void)offload_args;

@@ -8,23 +8,26 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ostream>
+#include <type_traits>
 
 namespace ol_print {
-inline void address(std::ostream &os, const void *value) {
+/// The type itself, of a stream: numbers are shifted by enumerators, and nothing is written.
+template <class Stream> using if_stream = typename std::enable_if<std::is_class<Stream>::value, Stream>::type;
+template <class Stream> inline void address(Stream &os, const void *value) {
     if (value)
         os << value;
     else
         os << "NULL";
 }
-inline void text(std::ostream &os, const char *value, std::size_t size) {
+template <class Stream> inline void text(Stream &os, const char *value, std::size_t size) {
     os << '"';
     for (std::size_t i = 0; i < size && value[i]; i++)
         os << value[i];
     os << '"';
 }
 /// What `flags` has besides `known`, in hexadecimal, if there is any or nothing else has been written.
-inline void other_flags(std::ostream &os, std::uint32_t flags, std::uint32_t known, const char *separator) {
+template <class Stream>
+inline void other_flags(Stream &os, std::uint32_t flags, std::uint32_t known, const char *separator) {
     char hex[16];
     if ((flags & ~known) == 0 && *separator)
         return;
@@ -33,18 +36,20 @@ inline void other_flags(std::ostream &os, std::uint32_t flags, std::uint32_t kno
 }
 } // namespace ol_print
 
-inline std::ostream &operator<<(std::ostream &os, ol_alloc_type_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_alloc_type_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_ALLOC_TYPE_HOST";
-        case 1u: return os << "OL_ALLOC_TYPE_DEVICE";
-        case 2u: return os << "OL_ALLOC_TYPE_MANAGED";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_alloc_type_t)";
+        case 0u: os << "OL_ALLOC_TYPE_HOST"; return os;
+        case 1u: os << "OL_ALLOC_TYPE_DEVICE"; return os;
+        case 2u: os << "OL_ALLOC_TYPE_MANAGED"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_alloc_type_t)"; return os;
     }
 }
 
 /// The names of the bits.
-inline void ol_print_ol_device_fp_capability_flag_t(std::ostream &os, std::uint32_t flags) {
+template <class Stream>
+inline void ol_print_ol_device_fp_capability_flag_t(Stream &os, std::uint32_t flags) {
     const char *separator = "";
     if (flags & 0x1u) {
         os << separator << "OL_DEVICE_FP_CAPABILITY_FLAG_CORRECTLY_ROUNDED_DIVIDE_SQRT";
@@ -80,135 +85,144 @@ inline void ol_print_ol_device_fp_capability_flag_t(std::ostream &os, std::uint3
     }
     ol_print::other_flags(os, flags, 0xffu, separator);
 }
-inline std::ostream &operator<<(std::ostream &os, ol_device_fp_capability_flag_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_device_fp_capability_flag_t value) {
     ol_print_ol_device_fp_capability_flag_t(os, static_cast<std::uint32_t>(value));
     return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_device_info_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_device_info_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_DEVICE_INFO_TYPE";
-        case 1u: return os << "OL_DEVICE_INFO_PLATFORM";
-        case 2u: return os << "OL_DEVICE_INFO_NAME";
-        case 3u: return os << "OL_DEVICE_INFO_PRODUCT_NAME";
-        case 4u: return os << "OL_DEVICE_INFO_UID";
-        case 5u: return os << "OL_DEVICE_INFO_VENDOR";
-        case 6u: return os << "OL_DEVICE_INFO_DRIVER_VERSION";
-        case 7u: return os << "OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE";
-        case 8u: return os << "OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE_PER_DIMENSION";
-        case 9u: return os << "OL_DEVICE_INFO_MAX_WORK_SIZE";
-        case 10u: return os << "OL_DEVICE_INFO_MAX_WORK_SIZE_PER_DIMENSION";
-        case 11u: return os << "OL_DEVICE_INFO_VENDOR_ID";
-        case 12u: return os << "OL_DEVICE_INFO_NUM_COMPUTE_UNITS";
-        case 13u: return os << "OL_DEVICE_INFO_MAX_CLOCK_FREQUENCY";
-        case 14u: return os << "OL_DEVICE_INFO_MEMORY_CLOCK_RATE";
-        case 15u: return os << "OL_DEVICE_INFO_ADDRESS_BITS";
-        case 16u: return os << "OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE";
-        case 17u: return os << "OL_DEVICE_INFO_GLOBAL_MEM_SIZE";
-        case 18u: return os << "OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE";
-        case 19u: return os << "OL_DEVICE_INFO_SINGLE_FP_CONFIG";
-        case 20u: return os << "OL_DEVICE_INFO_DOUBLE_FP_CONFIG";
-        case 21u: return os << "OL_DEVICE_INFO_HALF_FP_CONFIG";
-        case 22u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR";
-        case 23u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT";
-        case 24u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT";
-        case 25u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG";
-        case 26u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT";
-        case 27u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE";
-        case 28u: return os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF";
-        case 29u: return os << "OL_DEVICE_INFO_SINGLE_FP_SUPPORT";
-        case 30u: return os << "OL_DEVICE_INFO_DOUBLE_FP_SUPPORT";
-        case 31u: return os << "OL_DEVICE_INFO_HALF_FP_SUPPORT";
-        case 32u: return os << "OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_device_info_t)";
+        case 0u: os << "OL_DEVICE_INFO_TYPE"; return os;
+        case 1u: os << "OL_DEVICE_INFO_PLATFORM"; return os;
+        case 2u: os << "OL_DEVICE_INFO_NAME"; return os;
+        case 3u: os << "OL_DEVICE_INFO_PRODUCT_NAME"; return os;
+        case 4u: os << "OL_DEVICE_INFO_UID"; return os;
+        case 5u: os << "OL_DEVICE_INFO_VENDOR"; return os;
+        case 6u: os << "OL_DEVICE_INFO_DRIVER_VERSION"; return os;
+        case 7u: os << "OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE"; return os;
+        case 8u: os << "OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE_PER_DIMENSION"; return os;
+        case 9u: os << "OL_DEVICE_INFO_MAX_WORK_SIZE"; return os;
+        case 10u: os << "OL_DEVICE_INFO_MAX_WORK_SIZE_PER_DIMENSION"; return os;
+        case 11u: os << "OL_DEVICE_INFO_VENDOR_ID"; return os;
+        case 12u: os << "OL_DEVICE_INFO_NUM_COMPUTE_UNITS"; return os;
+        case 13u: os << "OL_DEVICE_INFO_MAX_CLOCK_FREQUENCY"; return os;
+        case 14u: os << "OL_DEVICE_INFO_MEMORY_CLOCK_RATE"; return os;
+        case 15u: os << "OL_DEVICE_INFO_ADDRESS_BITS"; return os;
+        case 16u: os << "OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE"; return os;
+        case 17u: os << "OL_DEVICE_INFO_GLOBAL_MEM_SIZE"; return os;
+        case 18u: os << "OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE"; return os;
+        case 19u: os << "OL_DEVICE_INFO_SINGLE_FP_CONFIG"; return os;
+        case 20u: os << "OL_DEVICE_INFO_DOUBLE_FP_CONFIG"; return os;
+        case 21u: os << "OL_DEVICE_INFO_HALF_FP_CONFIG"; return os;
+        case 22u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR"; return os;
+        case 23u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT"; return os;
+        case 24u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT"; return os;
+        case 25u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG"; return os;
+        case 26u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT"; return os;
+        case 27u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE"; return os;
+        case 28u: os << "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF"; return os;
+        case 29u: os << "OL_DEVICE_INFO_SINGLE_FP_SUPPORT"; return os;
+        case 30u: os << "OL_DEVICE_INFO_DOUBLE_FP_SUPPORT"; return os;
+        case 31u: os << "OL_DEVICE_INFO_HALF_FP_SUPPORT"; return os;
+        case 32u: os << "OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_device_info_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_device_type_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_device_type_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_DEVICE_TYPE_DEFAULT";
-        case 1u: return os << "OL_DEVICE_TYPE_ALL";
-        case 2u: return os << "OL_DEVICE_TYPE_GPU";
-        case 3u: return os << "OL_DEVICE_TYPE_CPU";
-        case 4u: return os << "OL_DEVICE_TYPE_HOST";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_device_type_t)";
+        case 0u: os << "OL_DEVICE_TYPE_DEFAULT"; return os;
+        case 1u: os << "OL_DEVICE_TYPE_ALL"; return os;
+        case 2u: os << "OL_DEVICE_TYPE_GPU"; return os;
+        case 3u: os << "OL_DEVICE_TYPE_CPU"; return os;
+        case 4u: os << "OL_DEVICE_TYPE_HOST"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_device_type_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_errc_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_errc_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_ERRC_SUCCESS";
-        case 1u: return os << "OL_ERRC_UNKNOWN";
-        case 2u: return os << "OL_ERRC_HOST_IO";
-        case 3u: return os << "OL_ERRC_INVALID_BINARY";
-        case 4u: return os << "OL_ERRC_INVALID_NULL_POINTER";
-        case 5u: return os << "OL_ERRC_INVALID_ARGUMENT";
-        case 6u: return os << "OL_ERRC_NOT_FOUND";
-        case 7u: return os << "OL_ERRC_OUT_OF_RESOURCES";
-        case 8u: return os << "OL_ERRC_INVALID_SIZE";
-        case 9u: return os << "OL_ERRC_INVALID_ENUMERATION";
-        case 10u: return os << "OL_ERRC_HOST_TOOL_NOT_FOUND";
-        case 11u: return os << "OL_ERRC_INVALID_VALUE";
-        case 12u: return os << "OL_ERRC_UNIMPLEMENTED";
-        case 13u: return os << "OL_ERRC_UNSUPPORTED";
-        case 14u: return os << "OL_ERRC_ASSEMBLE_FAILURE";
-        case 15u: return os << "OL_ERRC_COMPILE_FAILURE";
-        case 16u: return os << "OL_ERRC_LINK_FAILURE";
-        case 17u: return os << "OL_ERRC_BACKEND_FAILURE";
-        case 18u: return os << "OL_ERRC_UNINITIALIZED";
-        case 19u: return os << "OL_ERRC_INVALID_NULL_HANDLE";
-        case 20u: return os << "OL_ERRC_INVALID_PLATFORM";
-        case 21u: return os << "OL_ERRC_INVALID_DEVICE";
-        case 22u: return os << "OL_ERRC_INVALID_QUEUE";
-        case 23u: return os << "OL_ERRC_INVALID_EVENT";
-        case 24u: return os << "OL_ERRC_SYMBOL_KIND";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_errc_t)";
+        case 0u: os << "OL_ERRC_SUCCESS"; return os;
+        case 1u: os << "OL_ERRC_UNKNOWN"; return os;
+        case 2u: os << "OL_ERRC_HOST_IO"; return os;
+        case 3u: os << "OL_ERRC_INVALID_BINARY"; return os;
+        case 4u: os << "OL_ERRC_INVALID_NULL_POINTER"; return os;
+        case 5u: os << "OL_ERRC_INVALID_ARGUMENT"; return os;
+        case 6u: os << "OL_ERRC_NOT_FOUND"; return os;
+        case 7u: os << "OL_ERRC_OUT_OF_RESOURCES"; return os;
+        case 8u: os << "OL_ERRC_INVALID_SIZE"; return os;
+        case 9u: os << "OL_ERRC_INVALID_ENUMERATION"; return os;
+        case 10u: os << "OL_ERRC_HOST_TOOL_NOT_FOUND"; return os;
+        case 11u: os << "OL_ERRC_INVALID_VALUE"; return os;
+        case 12u: os << "OL_ERRC_UNIMPLEMENTED"; return os;
+        case 13u: os << "OL_ERRC_UNSUPPORTED"; return os;
+        case 14u: os << "OL_ERRC_ASSEMBLE_FAILURE"; return os;
+        case 15u: os << "OL_ERRC_COMPILE_FAILURE"; return os;
+        case 16u: os << "OL_ERRC_LINK_FAILURE"; return os;
+        case 17u: os << "OL_ERRC_BACKEND_FAILURE"; return os;
+        case 18u: os << "OL_ERRC_UNINITIALIZED"; return os;
+        case 19u: os << "OL_ERRC_INVALID_NULL_HANDLE"; return os;
+        case 20u: os << "OL_ERRC_INVALID_PLATFORM"; return os;
+        case 21u: os << "OL_ERRC_INVALID_DEVICE"; return os;
+        case 22u: os << "OL_ERRC_INVALID_QUEUE"; return os;
+        case 23u: os << "OL_ERRC_INVALID_EVENT"; return os;
+        case 24u: os << "OL_ERRC_SYMBOL_KIND"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_errc_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_event_flags_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_event_flags_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_EVENT_FLAGS_NONE";
-        case 1u: return os << "OL_EVENT_FLAGS_ENABLE_PROFILING";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_event_flags_t)";
+        case 0u: os << "OL_EVENT_FLAGS_NONE"; return os;
+        case 1u: os << "OL_EVENT_FLAGS_ENABLE_PROFILING"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_event_flags_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_event_info_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_event_info_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_EVENT_INFO_QUEUE";
-        case 1u: return os << "OL_EVENT_INFO_IS_COMPLETE";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_event_info_t)";
+        case 0u: os << "OL_EVENT_INFO_QUEUE"; return os;
+        case 1u: os << "OL_EVENT_INFO_IS_COMPLETE"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_event_info_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_kernel_launch_prop_type_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_kernel_launch_prop_type_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_KERNEL_LAUNCH_PROP_TYPE_NONE";
-        case 1u: return os << "OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_kernel_launch_prop_type_t)";
+        case 0u: os << "OL_KERNEL_LAUNCH_PROP_TYPE_NONE"; return os;
+        case 1u: os << "OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_kernel_launch_prop_type_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_mem_info_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_mem_info_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_MEM_INFO_DEVICE";
-        case 1u: return os << "OL_MEM_INFO_BASE";
-        case 2u: return os << "OL_MEM_INFO_SIZE";
-        case 3u: return os << "OL_MEM_INFO_TYPE";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_mem_info_t)";
+        case 0u: os << "OL_MEM_INFO_DEVICE"; return os;
+        case 1u: os << "OL_MEM_INFO_BASE"; return os;
+        case 2u: os << "OL_MEM_INFO_SIZE"; return os;
+        case 3u: os << "OL_MEM_INFO_TYPE"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_mem_info_t)"; return os;
     }
 }
 
 /// The names of the bits.
-inline void ol_print_ol_mem_migration_flag_t(std::ostream &os, std::uint32_t flags) {
+template <class Stream>
+inline void ol_print_ol_mem_migration_flag_t(Stream &os, std::uint32_t flags) {
     const char *separator = "";
     if (flags & 0x1u) {
         os << separator << "OL_MEM_MIGRATION_FLAG_HOST_TO_DEVICE";
@@ -220,13 +234,15 @@ inline void ol_print_ol_mem_migration_flag_t(std::ostream &os, std::uint32_t fla
     }
     ol_print::other_flags(os, flags, 0x3u, separator);
 }
-inline std::ostream &operator<<(std::ostream &os, ol_mem_migration_flag_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_mem_migration_flag_t value) {
     ol_print_ol_mem_migration_flag_t(os, static_cast<std::uint32_t>(value));
     return os;
 }
 
 /// The names of the bits.
-inline void ol_print_ol_memory_register_flag_t(std::ostream &os, std::uint32_t flags) {
+template <class Stream>
+inline void ol_print_ol_memory_register_flag_t(Stream &os, std::uint32_t flags) {
     const char *separator = "";
     if (flags & 0x1u) {
         os << separator << "OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY";
@@ -238,70 +254,83 @@ inline void ol_print_ol_memory_register_flag_t(std::ostream &os, std::uint32_t f
     }
     ol_print::other_flags(os, flags, 0x3u, separator);
 }
-inline std::ostream &operator<<(std::ostream &os, ol_memory_register_flag_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_memory_register_flag_t value) {
     ol_print_ol_memory_register_flag_t(os, static_cast<std::uint32_t>(value));
     return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_platform_backend_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_platform_backend_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_PLATFORM_BACKEND_UNKNOWN";
-        case 1u: return os << "OL_PLATFORM_BACKEND_CUDA";
-        case 2u: return os << "OL_PLATFORM_BACKEND_AMDGPU";
-        case 3u: return os << "OL_PLATFORM_BACKEND_LEVEL_ZERO";
-        case 4u: return os << "OL_PLATFORM_BACKEND_HOST";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_platform_backend_t)";
+        case 0u: os << "OL_PLATFORM_BACKEND_UNKNOWN"; return os;
+        case 1u: os << "OL_PLATFORM_BACKEND_CUDA"; return os;
+        case 2u: os << "OL_PLATFORM_BACKEND_AMDGPU"; return os;
+        case 3u: os << "OL_PLATFORM_BACKEND_LEVEL_ZERO"; return os;
+        case 4u: os << "OL_PLATFORM_BACKEND_HOST"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_platform_backend_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_platform_info_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_platform_info_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_PLATFORM_INFO_NAME";
-        case 1u: return os << "OL_PLATFORM_INFO_VENDOR_NAME";
-        case 2u: return os << "OL_PLATFORM_INFO_VERSION";
-        case 3u: return os << "OL_PLATFORM_INFO_BACKEND";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_platform_info_t)";
+        case 0u: os << "OL_PLATFORM_INFO_NAME"; return os;
+        case 1u: os << "OL_PLATFORM_INFO_VENDOR_NAME"; return os;
+        case 2u: os << "OL_PLATFORM_INFO_VERSION"; return os;
+        case 3u: os << "OL_PLATFORM_INFO_BACKEND"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_platform_info_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_queue_info_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_queue_info_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_QUEUE_INFO_DEVICE";
-        case 1u: return os << "OL_QUEUE_INFO_EMPTY";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_queue_info_t)";
+        case 0u: os << "OL_QUEUE_INFO_DEVICE"; return os;
+        case 1u: os << "OL_QUEUE_INFO_EMPTY"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_queue_info_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_symbol_info_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_symbol_info_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_SYMBOL_INFO_KIND";
-        case 1u: return os << "OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS";
-        case 2u: return os << "OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_symbol_info_t)";
+        case 0u: os << "OL_SYMBOL_INFO_KIND"; return os;
+        case 1u: os << "OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS"; return os;
+        case 2u: os << "OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_symbol_info_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, ol_symbol_kind_t value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_symbol_kind_t value) {
     // By number: a caller may pass values that have no name, and enumerators may share one.
     switch (static_cast<std::uint32_t>(value)) {
-        case 0u: return os << "OL_SYMBOL_KIND_KERNEL";
-        case 1u: return os << "OL_SYMBOL_KIND_GLOBAL_VARIABLE";
-        default: return os << static_cast<std::uint32_t>(value) << " (not in ol_symbol_kind_t)";
+        case 0u: os << "OL_SYMBOL_KIND_KERNEL"; return os;
+        case 1u: os << "OL_SYMBOL_KIND_GLOBAL_VARIABLE"; return os;
+        default: os << static_cast<std::uint32_t>(value) << " (not in ol_symbol_kind_t)"; return os;
     }
 }
 
-inline std::ostream &operator<<(std::ostream &os, const ol_code_location_t &value);
-inline std::ostream &operator<<(std::ostream &os, const ol_dimensions_t &value);
-inline std::ostream &operator<<(std::ostream &os, const ol_error_struct_t &value);
-inline std::ostream &operator<<(std::ostream &os, const ol_init_args_t &value);
-inline std::ostream &operator<<(std::ostream &os, const ol_kernel_launch_prop_t &value);
-inline std::ostream &operator<<(std::ostream &os, const ol_kernel_launch_size_args_t &value);
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_code_location_t &value);
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_dimensions_t &value);
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_error_struct_t &value);
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_init_args_t &value);
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_kernel_launch_prop_t &value);
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_kernel_launch_size_args_t &value);
 
-inline std::ostream &operator<<(std::ostream &os, const ol_code_location_t &value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_code_location_t &value) {
     os << "{.FunctionName = ";
     ol_print::address(os, value.FunctionName);
     os << ", .SourceFile = ";
@@ -310,46 +339,56 @@ inline std::ostream &operator<<(std::ostream &os, const ol_code_location_t &valu
     os << value.LineNumber;
     os << ", .ColumnNumber = ";
     os << value.ColumnNumber;
-    return os << "}";
+    os << "}";
+    return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, const ol_dimensions_t &value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_dimensions_t &value) {
     os << "{.x = ";
     os << value.x;
     os << ", .y = ";
     os << value.y;
     os << ", .z = ";
     os << value.z;
-    return os << "}";
+    os << "}";
+    return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, const ol_error_struct_t &value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_error_struct_t &value) {
     os << "{.Code = ";
     os << value.Code;
     os << ", .Details = ";
     ol_print::address(os, value.Details);
-    return os << "}";
+    os << "}";
+    return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, const ol_init_args_t &value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_init_args_t &value) {
     os << "{.Size = ";
     os << value.Size;
     os << ", .NumPlatforms = ";
     os << value.NumPlatforms;
     os << ", .Platforms = ";
     ol_print::address(os, value.Platforms);
-    return os << "}";
+    os << "}";
+    return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, const ol_kernel_launch_prop_t &value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_kernel_launch_prop_t &value) {
     os << "{.type = ";
     os << value.type;
     os << ", .data = ";
     ol_print::address(os, value.data);
-    return os << "}";
+    os << "}";
+    return os;
 }
 
-inline std::ostream &operator<<(std::ostream &os, const ol_kernel_launch_size_args_t &value) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_kernel_launch_size_args_t &value) {
     os << "{.Dimensions = ";
     os << value.Dimensions;
     os << ", .NumGroups = ";
@@ -358,19 +397,25 @@ inline std::ostream &operator<<(std::ostream &os, const ol_kernel_launch_size_ar
     os << value.GroupSize;
     os << ", .DynSharedMemory = ";
     os << value.DynSharedMemory;
-    return os << "}";
+    os << "}";
+    return os;
 }
 
 /// The result's code, and what is known of the failure.
-inline std::ostream &operator<<(std::ostream &os, ol_result_t result) {
-    if (!result) return os << "OL_SUCCESS";
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, ol_result_t result) {
+    if (!result) {
+        os << "OL_SUCCESS";
+        return os;
+    }
     os << result->Code;
     if (result->Details) os << ": " << result->Details;
     return os;
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_device_info_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_device_info_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_DEVICE_INFO_TYPE
@@ -589,7 +634,8 @@ inline void ol_print_property(std::ostream &os, ol_device_info_t name, const voi
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_event_info_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_event_info_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_EVENT_INFO_QUEUE
@@ -611,7 +657,8 @@ inline void ol_print_property(std::ostream &os, ol_event_info_t name, const void
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_kernel_launch_prop_type_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_kernel_launch_prop_type_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_KERNEL_LAUNCH_PROP_TYPE_NONE
@@ -633,7 +680,8 @@ inline void ol_print_property(std::ostream &os, ol_kernel_launch_prop_type_t nam
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_mem_info_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_mem_info_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_MEM_INFO_DEVICE
@@ -669,7 +717,8 @@ inline void ol_print_property(std::ostream &os, ol_mem_info_t name, const void *
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_platform_info_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_platform_info_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_PLATFORM_INFO_NAME
@@ -693,7 +742,8 @@ inline void ol_print_property(std::ostream &os, ol_platform_info_t name, const v
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_queue_info_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_queue_info_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_QUEUE_INFO_DEVICE
@@ -715,7 +765,8 @@ inline void ol_print_property(std::ostream &os, ol_queue_info_t name, const void
 }
 
 /// The property of that name: `size` bytes at `data`. What has another size is shown as an address.
-inline void ol_print_property(std::ostream &os, ol_symbol_info_t name, const void *data, std::size_t size) {
+template <class Stream>
+inline void ol_print_property(Stream &os, ol_symbol_info_t name, const void *data, std::size_t size) {
     if (!data) return ol_print::address(os, data);
     switch (static_cast<std::uint32_t>(name)) {
         case 0u: { // OL_SYMBOL_INFO_KIND
@@ -744,7 +795,8 @@ inline void ol_print_property(std::ostream &os, ol_symbol_info_t name, const voi
 }
 
 /// The arguments of a call of ::olCalculateOptimalOccupancy.
-inline std::ostream &operator<<(std::ostream &os, const ol_calculate_optimal_occupancy_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_calculate_optimal_occupancy_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Kernel = ";
@@ -757,7 +809,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_calculate_optimal_occ
 }
 
 /// The arguments of a call of ::olCreateEvent.
-inline std::ostream &operator<<(std::ostream &os, const ol_create_event_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_create_event_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .Flags = ";
@@ -768,7 +821,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_create_event_params_t
 }
 
 /// The arguments of a call of ::olCreateProgram.
-inline std::ostream &operator<<(std::ostream &os, const ol_create_program_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_create_program_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .ProgData = ";
@@ -781,7 +835,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_create_program_params
 }
 
 /// The arguments of a call of ::olCreateQueue.
-inline std::ostream &operator<<(std::ostream &os, const ol_create_queue_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_create_queue_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Queue = ";
@@ -790,28 +845,32 @@ inline std::ostream &operator<<(std::ostream &os, const ol_create_queue_params_t
 }
 
 /// The arguments of a call of ::olDestroyEvent.
-inline std::ostream &operator<<(std::ostream &os, const ol_destroy_event_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_destroy_event_params_t &params) {
     os << ".Event = ";
     ol_print::address(os, (*params.pEvent));
     return os;
 }
 
 /// The arguments of a call of ::olDestroyProgram.
-inline std::ostream &operator<<(std::ostream &os, const ol_destroy_program_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_destroy_program_params_t &params) {
     os << ".Program = ";
     ol_print::address(os, (*params.pProgram));
     return os;
 }
 
 /// The arguments of a call of ::olDestroyQueue.
-inline std::ostream &operator<<(std::ostream &os, const ol_destroy_queue_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_destroy_queue_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     return os;
 }
 
 /// The arguments of a call of ::olGetDeviceInfo.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_device_info_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_device_info_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .PropName = ";
@@ -824,7 +883,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_device_info_param
 }
 
 /// The arguments of a call of ::olGetDeviceInfoSize.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_device_info_size_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_device_info_size_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .PropName = ";
@@ -835,7 +895,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_device_info_size_
 }
 
 /// The arguments of a call of ::olGetEventElapsedTime.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_event_elapsed_time_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_event_elapsed_time_params_t &params) {
     os << ".StartEvent = ";
     ol_print::address(os, (*params.pStartEvent));
     os << ", .EndEvent = ";
@@ -846,7 +907,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_event_elapsed_tim
 }
 
 /// The arguments of a call of ::olGetEventInfo.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_event_info_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_event_info_params_t &params) {
     os << ".Event = ";
     ol_print::address(os, (*params.pEvent));
     os << ", .PropName = ";
@@ -859,7 +921,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_event_info_params
 }
 
 /// The arguments of a call of ::olGetEventInfoSize.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_event_info_size_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_event_info_size_params_t &params) {
     os << ".Event = ";
     ol_print::address(os, (*params.pEvent));
     os << ", .PropName = ";
@@ -870,7 +933,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_event_info_size_p
 }
 
 /// The arguments of a call of ::olGetKernelMaxCooperativeGroupCount.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_kernel_max_cooperative_group_count_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_kernel_max_cooperative_group_count_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Kernel = ";
@@ -888,7 +952,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_kernel_max_cooper
 }
 
 /// The arguments of a call of ::olGetMemInfo.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_mem_info_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_mem_info_params_t &params) {
     os << ".Ptr = ";
     ol_print::address(os, (*params.pPtr));
     os << ", .PropName = ";
@@ -901,7 +966,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_mem_info_params_t
 }
 
 /// The arguments of a call of ::olGetMemInfoSize.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_mem_info_size_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_mem_info_size_params_t &params) {
     os << ".Ptr = ";
     ol_print::address(os, (*params.pPtr));
     os << ", .PropName = ";
@@ -912,7 +978,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_mem_info_size_par
 }
 
 /// The arguments of a call of ::olGetPlatformInfo.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_platform_info_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_platform_info_params_t &params) {
     os << ".Platform = ";
     ol_print::address(os, (*params.pPlatform));
     os << ", .PropName = ";
@@ -925,7 +992,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_platform_info_par
 }
 
 /// The arguments of a call of ::olGetPlatformInfoSize.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_platform_info_size_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_platform_info_size_params_t &params) {
     os << ".Platform = ";
     ol_print::address(os, (*params.pPlatform));
     os << ", .PropName = ";
@@ -936,7 +1004,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_platform_info_siz
 }
 
 /// The arguments of a call of ::olGetQueueInfo.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_queue_info_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_queue_info_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .PropName = ";
@@ -949,7 +1018,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_queue_info_params
 }
 
 /// The arguments of a call of ::olGetQueueInfoSize.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_queue_info_size_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_queue_info_size_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .PropName = ";
@@ -960,7 +1030,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_queue_info_size_p
 }
 
 /// The arguments of a call of ::olGetSymbol.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_symbol_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_symbol_params_t &params) {
     os << ".Program = ";
     ol_print::address(os, (*params.pProgram));
     os << ", .Name = ";
@@ -978,7 +1049,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_symbol_params_t &
 }
 
 /// The arguments of a call of ::olGetSymbolInfo.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_symbol_info_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_symbol_info_params_t &params) {
     os << ".Symbol = ";
     ol_print::address(os, (*params.pSymbol));
     os << ", .PropName = ";
@@ -991,7 +1063,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_symbol_info_param
 }
 
 /// The arguments of a call of ::olGetSymbolInfoSize.
-inline std::ostream &operator<<(std::ostream &os, const ol_get_symbol_info_size_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_get_symbol_info_size_params_t &params) {
     os << ".Symbol = ";
     ol_print::address(os, (*params.pSymbol));
     os << ", .PropName = ";
@@ -1002,7 +1075,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_get_symbol_info_size_
 }
 
 /// The arguments of a call of ::olInit.
-inline std::ostream &operator<<(std::ostream &os, const ol_init_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_init_params_t &params) {
     os << ".InitArgs = ";
     ol_print::address(os, (*params.pInitArgs));
     if (*params.pInitArgs) {
@@ -1014,7 +1088,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_init_params_t &params
 }
 
 /// The arguments of a call of ::olIsValidBinary.
-inline std::ostream &operator<<(std::ostream &os, const ol_is_valid_binary_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_is_valid_binary_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .ProgData = ";
@@ -1027,7 +1102,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_is_valid_binary_param
 }
 
 /// The arguments of a call of ::olIterateDevices.
-inline std::ostream &operator<<(std::ostream &os, const ol_iterate_devices_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_iterate_devices_params_t &params) {
     os << ".Callback = ";
     ol_print::address(os, reinterpret_cast<const void *>((*params.pCallback)));
     os << ", .UserData = ";
@@ -1036,7 +1112,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_iterate_devices_param
 }
 
 /// The arguments of a call of ::olLaunchHostFunction.
-inline std::ostream &operator<<(std::ostream &os, const ol_launch_host_function_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_launch_host_function_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .Callback = ";
@@ -1047,7 +1124,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_launch_host_function_
 }
 
 /// The arguments of a call of ::olLaunchKernel.
-inline std::ostream &operator<<(std::ostream &os, const ol_launch_kernel_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_launch_kernel_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .Device = ";
@@ -1078,7 +1156,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_launch_kernel_params_
 }
 
 /// The arguments of a call of ::olMemAlloc.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_alloc_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_alloc_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Type = ";
@@ -1091,7 +1170,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_mem_alloc_params_t &p
 }
 
 /// The arguments of a call of ::olMemAllocAligned.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_alloc_aligned_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_alloc_aligned_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Type = ";
@@ -1106,7 +1186,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_mem_alloc_aligned_par
 }
 
 /// The arguments of a call of ::olMemFill.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_fill_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_fill_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .Ptr = ";
@@ -1121,14 +1202,16 @@ inline std::ostream &operator<<(std::ostream &os, const ol_mem_fill_params_t &pa
 }
 
 /// The arguments of a call of ::olMemFree.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_free_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_free_params_t &params) {
     os << ".Address = ";
     ol_print::address(os, (*params.pAddress));
     return os;
 }
 
 /// The arguments of a call of ::olMemPrefetch.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_prefetch_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_prefetch_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .Count = ";
@@ -1143,7 +1226,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_mem_prefetch_params_t
 }
 
 /// The arguments of a call of ::olMemRegister.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_register_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_register_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Ptr = ";
@@ -1158,7 +1242,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_mem_register_params_t
 }
 
 /// The arguments of a call of ::olMemUnregister.
-inline std::ostream &operator<<(std::ostream &os, const ol_mem_unregister_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_mem_unregister_params_t &params) {
     os << ".Device = ";
     ol_print::address(os, (*params.pDevice));
     os << ", .Ptr = ";
@@ -1169,7 +1254,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_mem_unregister_params
 }
 
 /// The arguments of a call of ::olMemcpy.
-inline std::ostream &operator<<(std::ostream &os, const ol_memcpy_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_memcpy_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .DstPtr = ";
@@ -1186,7 +1272,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_memcpy_params_t &para
 }
 
 /// The arguments of a call of ::olPlatformRegisterRPCCallback.
-inline std::ostream &operator<<(std::ostream &os, const ol_platform_register_rpc_callback_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_platform_register_rpc_callback_params_t &params) {
     os << ".Platform = ";
     ol_print::address(os, (*params.pPlatform));
     os << ", .Callback = ";
@@ -1195,7 +1282,8 @@ inline std::ostream &operator<<(std::ostream &os, const ol_platform_register_rpc
 }
 
 /// The arguments of a call of ::olQueryQueue.
-inline std::ostream &operator<<(std::ostream &os, const ol_query_queue_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_query_queue_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .IsQueueWorkCompleted = ";
@@ -1204,21 +1292,24 @@ inline std::ostream &operator<<(std::ostream &os, const ol_query_queue_params_t 
 }
 
 /// The arguments of a call of ::olSyncEvent.
-inline std::ostream &operator<<(std::ostream &os, const ol_sync_event_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_sync_event_params_t &params) {
     os << ".Event = ";
     ol_print::address(os, (*params.pEvent));
     return os;
 }
 
 /// The arguments of a call of ::olSyncQueue.
-inline std::ostream &operator<<(std::ostream &os, const ol_sync_queue_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_sync_queue_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     return os;
 }
 
 /// The arguments of a call of ::olWaitEvents.
-inline std::ostream &operator<<(std::ostream &os, const ol_wait_events_params_t &params) {
+template <class Stream>
+inline ol_print::if_stream<Stream> &operator<<(Stream &os, const ol_wait_events_params_t &params) {
     os << ".Queue = ";
     ol_print::address(os, (*params.pQueue));
     os << ", .Events = ";

@@ -127,6 +127,22 @@ fn what_has_no_description_gets_no_header_and_no_documentation_as_in_llvm() {
 }
 
 #[test]
+fn untyped_memory_with_a_range_is_printed_as_an_address_since_it_has_no_elements() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("range.td");
+    let definitions = "\
+        include \"APIDefs.td\"\n\
+        def olRead : Function {\n\
+          let desc = \"reads\";\n\
+          let params = [RangedParam<\"const void*\", \"From\", \"bytes\", PARAM_IN, Range<\"0\", \"Size\">>, Param<\"size_t\", \"Size\", \"how many\", PARAM_IN>];\n\
+          let returns = [];\n\
+        }\n";
+    std::fs::write(&file, definitions).expect("written");
+    let text = generate(&["-gen-print-header", "--dialect", "llvm", "--lints", "off"], &file);
+    assert!(text.contains("printPtr(os, *params->pFrom);") && !text.contains("(*params->pFrom)[i]"), "{text}");
+}
+
+#[test]
 fn documentation_takes_handles_of_any_name_as_llvm_s_does() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("handles.td");

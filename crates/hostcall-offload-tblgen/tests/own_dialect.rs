@@ -116,6 +116,55 @@ OL_MEM_MIGRATION_FLAG_HOST_TO_DEVICE | OL_MEM_MIGRATION_FLAG_DEVICE_TO_HOST | 0x
     }
 }
 
+/// A program that writes into a stream of LLVM's, as whoever has LLVM's headers does.
+const INTO_LLVM_S: &str = r#"
+#include <OffloadPrint.hpp>
+#ifdef WITH_LLVM
+#include <llvm/Support/raw_ostream.h>
+#else
+#include <cstdio>
+namespace llvm {
+struct raw_ostream {
+    raw_ostream &operator<<(const char *text) { std::fputs(text, stdout); return *this; }
+    raw_ostream &operator<<(char one) { std::putchar(one); return *this; }
+    raw_ostream &operator<<(unsigned long number) { std::printf("%lu", number); return *this; }
+    raw_ostream &operator<<(unsigned number) { return *this << static_cast<unsigned long>(number); }
+    raw_ostream &operator<<(int number) { std::printf("%d", number); return *this; }
+    raw_ostream &operator<<(const void *address) { std::printf("%p", address); return *this; }
+    raw_ostream &operator<<(double number) { std::printf("%g", number); return *this; }
+};
+} // namespace llvm
+#endif
+llvm::raw_ostream &print(llvm::raw_ostream &os) {
+    ol_error_struct_t error = {OL_ERRC_INVALID_SIZE, "too large"};
+    ol_dimensions_t size = {1, 2, 3};
+    ol_device_type_t type = OL_DEVICE_TYPE_HOST;
+    ol_print_property(os, OL_DEVICE_INFO_TYPE, &type, sizeof type);
+    return os << ' ' << OL_ERRC_SUCCESS << ' ' << size << ' ' << static_cast<ol_result_t>(&error);
+}
+int shifted(int by) { return by << OL_DEVICE_TYPE_HOST; }
+#ifndef WITH_LLVM
+int main() { llvm::raw_ostream os; print(os); }
+#endif
+"#;
+
+#[test]
+fn values_print_into_streams_that_are_not_the_standard_library_s() {
+    let (dir, file) = folder("print.cpp", INTO_LLVM_S);
+    let headers = Path::new("/usr/lib/llvm-22/include");
+    if headers.is_dir() {
+        let include = format!("-isystem{}", headers.display());
+        compile(&compilers(&CPP), "c++17", dir.path(), &file, &["-fsyntax-only", "-DWITH_LLVM", &include]);
+    }
+    for compiler in compilers(&CPP) {
+        let binary = dir.path().join("print");
+        compile(&[compiler], "c++17", dir.path(), &file, &["-o", binary.to_str().expect("UTF-8")]);
+        let output = Command::new(&binary).output().expect("it runs");
+        let expected = "OL_DEVICE_TYPE_HOST OL_ERRC_SUCCESS {.x = 1, .y = 2, .z = 3} OL_ERRC_INVALID_SIZE: too large";
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    }
+}
+
 #[test]
 fn the_linker_takes_the_list_of_exports() {
     let (dir, file) = folder("empty.c", "#include <OffloadAPI.h>\nol_result_t olShutDown(void) { return OL_SUCCESS; }\nint other = 1;\n");

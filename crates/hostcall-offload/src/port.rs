@@ -43,8 +43,9 @@ pub(crate) fn ask(callback: RpcCallback, service: &CString, call: &mut Invocatio
         reply_capacity: if call.is_post() { 0 } else { reply.len() },
         reply_units: 0,
     };
+    let port_pointer = (&raw mut port).cast::<c_void>();
     // SAFETY: a port as the header says, all of which lives until the function returns. It has one lane.
-    let code = unsafe { callback.call((&raw mut port).cast::<c_void>(), 1) };
+    let code = offload::waits::letting_a_device_go_on(|| unsafe { callback.call(port_pointer, 1) });
     match code.unwrap_or(UNHANDLED) {
         HANDLED if port.reply_units > reply.len() => Err(Failure::TooLarge { max: (reply.len() * 4) as u32 }),
         HANDLED => {

@@ -15,6 +15,17 @@ fn what_the_api_promises_holds_on_the_host() {
 }
 
 #[test]
+fn kernels_in_cpp_are_those_in_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = program(folder.path(), "suite", &[source("suite.c")]);
+    let cpp = folder.path().join("kernels.cpp");
+    std::fs::copy(kernels(), &cpp).unwrap();
+    let (simulated, host) = (image(folder.path(), &cpp, false), image(folder.path(), &cpp, true));
+    let output = text(&succeed(command(&suite).arg(simulated).arg(host)).stdout);
+    assert!(output.ends_with(" 0 failed\n") && output.contains("(simulator images)"), "{output}");
+}
+
+#[test]
 fn what_programs_do_with_many_things_and_threads_at_once_works_on_the_host() {
     let folder = tempfile::tempdir().unwrap();
     let uses = program(folder.path(), "uses", &[source("uses.c")]);

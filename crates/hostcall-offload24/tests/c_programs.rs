@@ -27,6 +27,15 @@ fn what_both_versions_promise_holds_with_a_context_for_each_device() {
 }
 
 #[test]
+fn what_goes_with_its_context_stays_until_no_queue_uses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let given_back = ported(folder.path(), "given_back", &[source("given_back.c")]);
+    let (simulated, host) = (image(folder.path(), &kernels(), false), image(folder.path(), &kernels(), true));
+    let output = text(&succeed(command(&given_back).arg(simulated).arg(host)).stdout);
+    assert!(output.ends_with(" 0 failed\n") && output.contains("kernels-host.so"), "{output}");
+}
+
+#[test]
 fn the_conformance_tests_pass_on_the_host() {
     let folder = tempfile::tempdir().unwrap();
     let conformance = program(folder.path(), "conformance", &[source("conformance24.c"), source("device_fixture.c")]);

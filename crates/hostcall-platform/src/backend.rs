@@ -3,6 +3,27 @@
 //! A plugin stands for a way to drive devices (the simulator, CUDA). It opens devices as [`BackendDevice`]s, and those
 //! make the rest. The typed API ([`crate::Device`] and what it makes) checks ranges, arguments and hashes before it
 //! calls these traits. A back end checks what only it knows: that a launch fits, and that its own objects were passed.
+//!
+//! Safe functions of this crate read and write what [`BackendDevice`], [`BackendMemory`] and [`BackendProgram`] say is there. So these traits are
+//! `unsafe` to implement, and each says what its implementer promises:
+//!
+//! ```compile_fail,E0200
+//! struct Lie;
+//! impl offload::backend::BackendMemory for Lie {
+//!     fn device_address(&self) -> u64 { 0x10 }
+//!     fn host_pointer(&self) -> *mut u8 { 0x10 as *mut u8 }
+//!     fn bytes(&self) -> usize { 8 }
+//!     fn as_any(&self) -> &dyn std::any::Any { self }
+//! }
+//! ```
+//!
+//! A [`Span`] is made by this crate only, inside its memory:
+//!
+//! ```compile_fail,E0451
+//! # fn example(memory: std::sync::Arc<dyn offload::backend::BackendMemory>) {
+//! let beyond = offload::backend::Span { memory, offset: 1 << 40, bytes: 1 << 20 };
+//! # }
+//! ```
 
 use std::any::Any;
 use std::sync::Arc;
@@ -34,7 +55,13 @@ pub trait Plugin: Send + Sync {
 }
 
 /// An open device.
-pub trait BackendDevice: Send + Sync {
+///
+/// # Safety
+/// * Memory that [`BackendDevice::alloc`], [`BackendDevice::alloc_host`] and [`BackendDevice::window`] give has at least the bytes asked for, aligned as they
+///   say, and nobody else's; the host pointer of [`BackendDevice::alloc_host`] and of a window is not null.
+/// * Memory of this device is device-visible for its own queues, programs and [`read`](BackendDevice::read) and [`write`](BackendDevice::write), which touch
+///   the bytes that they are given and no others.
+pub unsafe trait BackendDevice: Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
 
@@ -140,7 +167,10 @@ pub struct GlobalInfo {
 }
 
 /// A loaded program.
-pub trait BackendProgram: Send + Sync {
+///
+/// # Safety
+/// * A global is memory of the device that the program was loaded on, of the size that is said, for as long as the program lives.
+pub unsafe trait BackendProgram: Send + Sync {
     /// The kernel of this name; `None` if there is none.
     ///
     /// # Errors
@@ -181,7 +211,12 @@ pub struct KernelInfo {
 }
 
 /// Memory of a device, or of the host and visible to the device. Dropping the last reference frees it.
-pub trait BackendMemory: Send + Sync {
+///
+/// # Safety
+/// * From both addresses on there are [`BackendMemory::bytes`] bytes (behind a host pointer that is not null), the same ones and never others, until the last
+///   reference is dropped.
+/// * The host may read and write them by atomic accesses while the device does.
+pub unsafe trait BackendMemory: Send + Sync {
     /// Where the device sees it.
     fn device_address(&self) -> u64;
 
@@ -198,15 +233,27 @@ pub trait BackendMemory: Send + Sync {
 /// A checked part of a [`BackendMemory`].
 #[derive(Clone)]
 pub struct Span {
-    /// The memory; a back end that works later keeps this reference until then.
-    pub memory: Arc<dyn BackendMemory>,
-    /// First byte.
-    pub offset: usize,
-    /// Bytes.
-    pub bytes: usize,
+    pub(crate) memory: Arc<dyn BackendMemory>,
+    pub(crate) offset: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Span {
+    /// The memory; a back end that works later keeps a reference to it until then.
+    pub fn memory(&self) -> &Arc<dyn BackendMemory> {
+        &self.memory
+    }
+
+    /// First byte.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The device's address of its first byte.
     pub fn address(&self) -> u64 {
         self.memory.device_address() + self.offset as u64

@@ -2,7 +2,8 @@
 //!
 //! A driver calls the functions that are put into its queues on a thread of its own, and its calls are forbidden there. So a function is handed to a thread
 //! here instead. The queue and the thread tell each other how far they are: the thread waits until the queue has *come* to the function, calls it, and
-//! says that it has *returned*, for which the queue's later work waits. What does that is the driver's ([`Stop`]): an event to wait for, a word in memory.
+//! says that it has *returned*, for which the queue's later work waits. What does that is the driver's ([`Stop`]), and no call of the driver: others may be
+//! in the driver, and have its lock until the queue goes on.
 //!
 //! A queue's thread starts with its first function, and ends when the queue is gone and its functions have returned. Functions of one queue are called
 //! in their order; those of several do not wait for each other.
@@ -11,11 +12,13 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::error::Error;
 use crate::host::{self, StackSize};
+use crate::waits;
 
-/// A place in a queue's work at which a function is called.
+/// A place in a queue's work at which a function is called. Nothing of it, its drop included, calls a driver.
 pub(crate) trait Stop: Send {
     /// Waits until the work before is done. `false`: it never will be, for the device is lost; the function is dropped.
     fn come(&self) -> bool;
@@ -23,6 +26,9 @@ pub(crate) trait Stop: Send {
     /// Lets the work after it begin. Called once, whatever `come` said.
     fn returned(&self);
 }
+
+/// How often who waits for threads looks whether the device is lost.
+const LOOKS: Duration = Duration::from_millis(20);
 
 /// Threads that call functions, of all queues of a device.
 #[derive(Default)]
@@ -32,11 +38,17 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Waits until there are none: queues that are gone have done their work.
-    pub(crate) fn wait(&self) {
+    /// Waits until there are none: queues that are gone have done their work. Meanwhile `look` is called now and then, to see whether the device is lost.
+    pub(crate) fn wait(&self, mut look: impl FnMut()) {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         while *count > 0 {
-            count = self.changed.wait(count).unwrap_or_else(PoisonError::into_inner);
+            let (changed, timeout) = self.changed.wait_timeout(count, LOOKS).unwrap_or_else(PoisonError::into_inner);
+            count = changed;
+            if timeout.timed_out() {
+                drop(count);
+                look();
+                count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+            }
         }
     }
 
@@ -85,7 +97,7 @@ impl Calls {
         let threads = self.threads.clone();
         threads.change(1);
         let started = host::spawn("offload-calls", StackSize::default(), move || {
-            serve(&jobs);
+            waits::letting_a_device_go_on(|| serve(&jobs));
             drop(jobs);
             threads.change(-1);
         });
@@ -218,7 +230,7 @@ mod tests {
         calls.add(|| Ok(Box::new(Lost(sender))), Box::new(move || called.send("called").unwrap())).unwrap();
         // Functions that are there when their queue goes are called all the same, and the threads end then.
         drop(calls);
-        threads.wait();
+        threads.wait(|| ());
         assert_eq!(receiver.iter().collect::<Vec<_>>(), ["returned"]);
     }
 
@@ -229,6 +241,6 @@ mod tests {
         let failed = calls.add(|| Err(Error::WrongDevice { what: "the stop" }), Box::new(|| panic!("it is not called")));
         assert!(matches!(failed, Err(Error::WrongDevice { .. })));
         drop(calls);
-        threads.wait();
+        threads.wait(|| ());
     }
 }

@@ -30,6 +30,7 @@ mod program;
 mod queue;
 pub mod sim;
 mod symbols;
+pub mod waits;
 mod window;
 
 pub use activity::{LaunchEvent, Subscription, Watch};

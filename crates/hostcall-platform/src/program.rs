@@ -55,7 +55,7 @@ impl Program {
     }
 
     /// A program from a plugin's own object, for example of a module that was loaded elsewhere.
-    pub fn from_backend(device: Device, name: impl Into<String>, backend: Arc<dyn BackendProgram>) -> Self {
+    pub(crate) fn from_backend(device: Device, name: impl Into<String>, backend: Arc<dyn BackendProgram>) -> Self {
         Self::with_mentions(device, name.into(), backend, Mentions::default())
     }
 

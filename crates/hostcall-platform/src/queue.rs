@@ -137,7 +137,7 @@ impl Drop for Inner {
 
 impl Queue {
     /// A queue from a plugin's own object, for example of a stream that was made elsewhere.
-    pub fn from_backend(device: Device, backend: Box<dyn BackendQueue>) -> Self {
+    pub(crate) fn from_backend(device: Device, backend: Box<dyn BackendQueue>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // Relaxed: each number is given once, and that is all.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

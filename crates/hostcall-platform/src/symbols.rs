@@ -37,7 +37,8 @@ impl Program {
 /// A program by its symbols.
 struct Symbols<F>(F);
 
-impl<F: Fn(&str) -> Option<GlobalInfo> + Send + Sync + 'static> BackendProgram for Symbols<F> {
+// SAFETY: what `Program::from_symbols` was promised.
+unsafe impl<F: Fn(&str) -> Option<GlobalInfo> + Send + Sync + 'static> BackendProgram for Symbols<F> {
     fn kernel(&self, _: &str) -> Result<Option<Arc<dyn BackendKernel>>, Error> {
         Ok(None)
     }

@@ -56,6 +56,12 @@ fn refused_once(source: impl AsRef<[u8]>, words: &[&str]) {
 }
 
 #[test]
+fn a_number_of_a_loop_that_is_too_large_is_called_that() {
+    refused_once("foreach i = 4294967296 in def A#i;\n", &["bad.td:1:13", "4294967296 is too large", "at most 4294967295"]);
+    refused_once("foreach i = {0...4294967296} in def A#i;\n", &["bad.td:1:18", "4294967296 is too large"]);
+}
+
+#[test]
 fn a_missing_include_names_the_file_and_where_it_was_looked_for() {
     refused_once("include \"nowhere.td\"\n", &["bad.td:1:9", "nowhere.td"]);
 }

@@ -1,7 +1,7 @@
 /* A driver without a GPU: memory is the host's, nothing is launched, what is called is counted. It has the functions
  * that the library opens, so that attaching to a CUDA program can be tested: which globals are written, and that
  * nothing of the application's is destroyed. Functions that do nothing are weak: another file may have some that do
- * more (crates/hostcall-offload-api/tests/c/fake_cuda_modules.c). */
+ * more (fake_cuda_modules.c and fake_cuda_streams.c in crates/hostcall-offload-api/tests/c). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,11 @@ uint64_t fake_signature;
 static char context[1], module[2], stream[1], function[1];
 void *fake_context = context, *fake_module = module, *fake_function = function;
 
+#define WEAK __attribute__((weak))
 #define OK(name) \
-  __attribute__((weak)) R name(void) { return 0; }
+  WEAK R name(void) { return 0; }
 #define NO(name) \
-  __attribute__((weak)) R name(void) { return 801; }
+  WEAK R name(void) { return 801; }
 
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
 OK(cuEventDestroy_v2) OK(cuCtxSetLimit)
@@ -105,16 +106,16 @@ static R allocate(void **p, size_t bytes) {
   memset(*p, 0, bytes);
   return 0;
 }
-R cuMemAlloc_v2(P *p, size_t bytes) {
+WEAK R cuMemAlloc_v2(P *p, size_t bytes) {
   void *m;
   R r = allocate(&m, bytes);
   *p = (P)(uintptr_t)m;
   if (r == 0) on_device[device_blocks++ % BLOCKS] = (struct range){*p, bytes};
   return r;
 }
-R cuMemFree_v2(P p) { free((void *)(uintptr_t)p); return 0; }
-R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return allocate(p, bytes); }
-R cuMemFreeHost(void *p) { free(p); return 0; }
+WEAK R cuMemFree_v2(P p) { free((void *)(uintptr_t)p); return 0; }
+WEAK R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return allocate(p, bytes); }
+WEAK R cuMemFreeHost(void *p) { free(p); return 0; }
 R cuMemHostGetDevicePointer_v2(P *p, void *h, unsigned f) { (void)f; *p = (P)(uintptr_t)h; return 0; }
 /* A fill of rows, each of `columns` times a value of `size` bytes, or, with `from`, a copy. */
 struct work {
@@ -150,27 +151,27 @@ static R copy(P to, P from, size_t n) {
   }
   return keep(&w);
 }
-R cuMemcpyHtoDAsync_v2(P to, const void *from, size_t n, void *s) { (void)s; return copy(to, (P)(uintptr_t)from, n); }
-R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, void *s) { (void)s; return copy((P)(uintptr_t)to, from, n); }
-R cuMemcpyAsync(P to, P from, size_t n, void *s) { (void)s; return copy(to, from, n); }
+WEAK R cuMemcpyHtoDAsync_v2(P to, const void *from, size_t n, void *s) { (void)s; return copy(to, (P)(uintptr_t)from, n); }
+WEAK R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, void *s) { (void)s; return copy((P)(uintptr_t)to, from, n); }
+WEAK R cuMemcpyAsync(P to, P from, size_t n, void *s) { (void)s; return copy(to, from, n); }
 static R rows(P to, size_t pitch, const void *v, size_t size, size_t columns, size_t height) {
   struct work w = {to, 0, pitch, size, columns, height, {0}};
   memcpy(w.value, v, size);
   return to % size == 0 && (height < 2 || pitch % size == 0) ? keep(&w) : 1;
 }
-R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; return rows(to, 0, &v, 1, n, 1); }
-R cuMemsetD16Async(P to, uint16_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
-R cuMemsetD32Async(P to, uint32_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
-R cuMemsetD2D8Async(P to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 1, w, h); }
-R cuMemsetD2D32Async(P to, size_t pitch, uint32_t v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 4, w, h); }
-R cuModuleUnload(void *m) { (void)m; count(&fake_destroyed, 1); count(&fake_modules, -1); return 0; }
+WEAK R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; return rows(to, 0, &v, 1, n, 1); }
+WEAK R cuMemsetD16Async(P to, uint16_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+WEAK R cuMemsetD32Async(P to, uint32_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+WEAK R cuMemsetD2D8Async(P to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 1, w, h); }
+WEAK R cuMemsetD2D32Async(P to, size_t pitch, uint32_t v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 4, w, h); }
+WEAK R cuModuleUnload(void *m) { (void)m; count(&fake_destroyed, 1); count(&fake_modules, -1); return 0; }
 R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
 R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }
-__attribute__((weak)) R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
-__attribute__((weak)) R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
-__attribute__((weak)) R cuFuncGetName(const char **name, void *f) { *name = "kernel"; return f == function ? 0 : 400; }
-__attribute__((weak)) R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
-__attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
+WEAK R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
+WEAK R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
+WEAK R cuFuncGetName(const char **name, void *f) { *name = "kernel"; return f == function ? 0 : 400; }
+WEAK R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
+WEAK R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
   P start = (P)(uintptr_t)fake_globals;
   if (m != module) return 400;
   if (strcmp(name, "__hostcall_device") == 0) { *p = start; *bytes = 128; return 0; }
@@ -179,8 +180,8 @@ __attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const
   if (strcmp(name, "__HOSTCALL_SIGNATURE__Typed__add42") == 0) { *p = (P)(uintptr_t)&fake_signature; *bytes = 8; return 0; }
   return 500;
 }
-R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
-R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; count(&fake_streams, 1); return 0; }
-R cuStreamDestroy_v2(void *s) { (void)s; count(&fake_streams, -1); return 0; }
+WEAK R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
+WEAK R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; count(&fake_streams, 1); return 0; }
+WEAK R cuStreamDestroy_v2(void *s) { (void)s; count(&fake_streams, -1); return 0; }
 R cuStreamGetCtx(void *s, void **c) { (void)s; *c = context; return 0; }
-R cuEventCreate(void **e, unsigned f) { (void)f; *e = stream; return 0; }
+WEAK R cuEventCreate(void **e, unsigned f) { (void)f; *e = stream; return 0; }

@@ -46,6 +46,11 @@ pub(super) trait Device: Send + Sync {
     /// Loads an image.
     fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>, Error>;
 
+    /// Whether this thread may wait for the device, or else why not.
+    fn may_wait(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Waits until nothing that was put into queues whose handles are gone is left.
     fn drain(&self);
 
@@ -53,7 +58,7 @@ pub(super) trait Device: Send + Sync {
     fn end(&self) {}
 }
 
-/// Memory. Dropping it frees it.
+/// Memory. Dropping it frees it, when nothing that was put into queues of its own kind of device uses it any more; see [`super::worker::retire`] for others.
 pub(super) trait Block: Send + Sync {
     fn address(&self) -> usize;
 
@@ -63,7 +68,7 @@ pub(super) trait Block: Send + Sync {
     }
 }
 
-/// Locked host memory. Dropping it unlocks it.
+/// Locked host memory. Dropping it unlocks it, and waits until the device does not use it.
 pub(super) trait Pin: Send + Sync {
     /// The address that the device uses.
     fn address(&self) -> usize;

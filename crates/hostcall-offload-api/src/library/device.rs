@@ -44,6 +44,7 @@ impl Device {
     /// Lends a queue that nobody else uses meanwhile. `work` leaves nothing in it, unless it fails: then the queue is not used again.
     #[inline(always)]
     pub(super) fn with_idle_queue(&self, work: impl FnOnce(&dyn backend::Queue) -> Launched) -> Launched {
+        self.driver.may_wait()?;
         let queue = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let queue = queue.map_or_else(|| self.driver.queue(), Ok)?;
         work(&*queue)?;

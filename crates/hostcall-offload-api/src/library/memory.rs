@@ -11,7 +11,8 @@ use super::device::Device;
 use super::error::{Launched, fail};
 use super::info::Value;
 use super::leaks::Origin;
-use super::{Core, Owner, session};
+use super::queue::refuse_in_host_function;
+use super::{Core, Owner, session, worker};
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_mem_info_t, ol_memory_register_flag_t};
 
@@ -158,7 +159,7 @@ impl Memory {
         Ok(std::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// Frees memory. What queues still copy is freed when they are done with it.
+    /// Frees memory. What work in queues may use is freed when that is done.
     pub(super) fn free(&self, owner: Owner, address: *const c_void) -> Result<(), Error> {
         let removed = {
             let mut allocations = self.allocations.write().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +171,10 @@ impl Memory {
         };
         // Dropped here, where no lock is held: a driver may take its time.
         match removed {
-            Some(_) => Ok(()),
+            Some(removed) => {
+                worker::retire(removed);
+                Ok(())
+            }
             None => fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("no allocation of this library begins at {address:p}")),
         }
     }
@@ -181,7 +185,7 @@ impl Memory {
         let mut allocations = self.allocations.write().unwrap_or_else(PoisonError::into_inner);
         let freed: Vec<_> = allocations.extract_if(.., |_, allocation| allocation.owner == owner).collect();
         drop(allocations);
-        drop(freed);
+        worker::retire(freed);
     }
 
     /// Whether kernels of a device can use memory, of which a part may be registered for the device.
@@ -245,7 +249,7 @@ impl Memory {
         Ok(memory.pin.as_ref().map_or(base, |pin| pin.address()) + (address - base))
     }
 
-    /// Takes a user from registered memory. The last one's pages are unlocked if that is asked for.
+    /// Takes a user from registered memory. The last one's pages are unlocked if that is asked for, which waits until no queue's work uses them.
     pub(super) fn unregister(&self, device: &'static Device, address: usize, flags: u32) -> Result<(), Error> {
         let unlock = flags & ol_memory_register_flag_t::OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY.0 != 0;
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,12 +268,20 @@ impl Memory {
         };
         let address = own(registered[found].0, &registered[found].1);
         let memory = &mut registered[found].1;
+        let is_last = memory.users.iter().all(|user| *user == address) && memory.users.len() <= 1;
+        if is_last && unlock && memory.pin.is_some() {
+            refuse_in_host_function("olMemUnregister of locked memory")?;
+            device.driver.may_wait()?;
+        }
         if let Some(user) = memory.users.iter().position(|user| *user == address) {
             memory.users.swap_remove(user);
         }
         let gone = memory.users.is_empty() && (unlock || memory.pin.is_none());
         let gone = gone.then(|| registered.swap_remove(found));
         drop(registered);
+        if gone.as_ref().is_some_and(|(_, gone)| gone.pin.is_some()) && device.platform != session::CUDA {
+            worker::wait_for_all();
+        }
         drop(gone);
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::device::Device;
 use super::error::fail;
 use super::info::Value;
 use super::leaks::Origin;
+use super::worker::{self, DroppedApart};
 use crate::runtime::Error;
 use crate::sys::{ol_errc_t, ol_symbol_info_t, ol_symbol_kind_t};
 
@@ -115,16 +116,17 @@ impl Core {
         Ok(handle)
     }
 
-    /// Destroys a program and its symbols. Kernels that are in queues keep their code until they have run.
+    /// Destroys a program and its symbols. Kernels that are in queues keep their code until they have run, and work that was put into queues before keeps the
+    /// program's global variables until it is done.
     pub(super) fn destroy_program(&self, handle: *const c_void) -> Result<(), Error> {
         let Some(program) = self.programs.remove(handle) else {
             return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "Program is not a program, or is destroyed already");
         };
         let symbols = program.symbols.lock().unwrap_or_else(PoisonError::into_inner).take();
-        for handle in symbols.into_iter().flatten().map(|(_, handle)| handle) {
-            drop(self.symbols.remove(std::ptr::without_provenance(handle)));
-        }
+        let handles = symbols.into_iter().flatten().map(|(_, handle)| std::ptr::without_provenance(handle));
+        let symbols: Vec<_> = handles.filter_map(|handle| self.symbols.remove(handle)).collect();
         self.launches.forget_destroyed(self);
+        worker::retire(DroppedApart(Some((symbols, program))));
         Ok(())
     }
 }

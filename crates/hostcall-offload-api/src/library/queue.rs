@@ -67,7 +67,7 @@ pub(super) fn in_host_function(function: impl FnOnce()) {
         }
     }
     let _leave = Leave(IN_HOST_FUNCTION.replace(true));
-    function();
+    offload::waits::letting_a_device_go_on(function);
 }
 
 /// Whether this thread runs such a function.

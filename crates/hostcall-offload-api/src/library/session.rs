@@ -135,6 +135,8 @@ impl Session {
         for device in PLATFORMS.iter().filter_map(|platform| platform.devices.get()).flatten() {
             device.end();
         }
+        // What threads left to another one, among it programs.
+        offload::waits::wait_for_jobs();
         library.memory.clear();
         PLATFORMS.iter().filter_map(|platform| platform.devices.get()).flatten().for_each(|device| device.driver.end());
         host_calls::end();

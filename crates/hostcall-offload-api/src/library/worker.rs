@@ -2,13 +2,19 @@
 //!
 //! The thread starts with the first work and ends when the queue's handle is gone and its work is done. A failure (a fault in the simulator)
 //! is kept for the next `synchronize`; work after it is done all the same, as that after a failed copy would be.
+//!
+//! What is freed or destroyed while work is in queues may be used by it, and stays until that is done ([`retire`]): kernels get addresses of which nobody
+//! knows whose they are.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
+
+use offload::waits;
 
 use super::grid::GridKernel;
 use super::host::HostKernel;
@@ -40,6 +46,56 @@ impl Workers {
         self.changed.notify_all();
     }
 }
+
+/// Works that were put into queues of this kind and are not done. SeqCst: who frees memory after work was put in sees it counted.
+static OPEN: AtomicU64 = AtomicU64::new(0);
+
+/// All queues of this kind, of all devices: one may use the other's memory.
+static QUEUES: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// Those that have work that was put in before now.
+fn busy() -> Vec<Arc<Shared>> {
+    if OPEN.load(Ordering::SeqCst) == 0 {
+        return Vec::new();
+    }
+    let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
+    queues.retain(|queue| queue.strong_count() > 0);
+    queues.iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Drops something that work in queues may use, when everything that is in them now is done.
+pub(super) fn retire<T: Send + Sync + 'static>(thing: T) {
+    let busy = busy();
+    if busy.is_empty() {
+        return drop(thing);
+    }
+    let thing: Kept = Arc::new(thing);
+    busy.iter().for_each(|queue| queue.keep(&thing));
+}
+
+/// Waits until everything that is in queues now is done.
+pub(super) fn wait_for_all() {
+    for queue in busy() {
+        let mut state = queue.lock();
+        let last = state.submitted;
+        while state.done < last {
+            state = queue.less.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Something that is dropped by another thread where a device may be waiting for this one: what ends a server or unloads a program waits.
+pub(super) struct DroppedApart<T: Send + 'static>(pub(super) Option<T>);
+
+impl<T: Send + 'static> Drop for DroppedApart<T> {
+    fn drop(&mut self) {
+        let thing = self.0.take();
+        if waits::may_wait() { drop(thing) } else { waits::later(move || drop(thing)) }
+    }
+}
+
+/// Something that work may use.
+type Kept = Arc<dyn Any + Send + Sync>;
 
 type Work = Box<dyn FnOnce(&mut Lane) -> Result<(), Error> + Send>;
 
@@ -90,6 +146,8 @@ struct State {
     submitted: u64,
     done: u64,
     failure: Option<Error>,
+    /// What is dropped when so many works are done.
+    kept: VecDeque<(u64, Kept)>,
     has_worker: bool,
     /// Whether the queue's last owner is gone.
     closed: bool,
@@ -109,6 +167,15 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps something until what is in the queue now is done.
+    fn keep(&self, thing: &Kept) {
+        let mut state = self.lock();
+        if state.done < state.submitted {
+            let last = state.submitted;
+            state.kept.push_back((last, thing.clone()));
+        }
+    }
+
     /// Does work until the queue is closed.
     fn serve(&self) {
         let mut lane = Lane::default();
@@ -121,10 +188,19 @@ impl Shared {
                     result.unwrap_or_else(|_| fail(ol_errc_t::OL_ERRC_UNKNOWN, "the library panicked while it did a queue's work"));
                 state = self.lock();
                 state.done += 1;
+                OPEN.fetch_sub(1, Ordering::SeqCst);
                 if let Err(error) = result {
                     state.failure.get_or_insert(error);
                 }
+                let done = state.done;
+                let over = state.kept.iter().take_while(|(last, _)| *last <= done).count();
+                let over: Vec<_> = state.kept.drain(..over).collect();
                 self.less.notify_all();
+                if !over.is_empty() {
+                    drop(state);
+                    waits::letting_a_device_go_on(|| drop(over));
+                    state = self.lock();
+                }
             } else if state.closed {
                 return;
             } else {
@@ -143,7 +219,9 @@ pub(super) struct WorkerQueue {
 
 impl WorkerQueue {
     pub(super) fn new(workers: &Arc<Workers>, mover: &'static dyn Mover) -> WorkerQueue {
-        WorkerQueue { shared: Arc::default(), workers: workers.clone(), mover }
+        let shared = Arc::<Shared>::default();
+        QUEUES.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&shared));
+        WorkerQueue { shared, workers: workers.clone(), mover }
     }
 
     fn submit(&self, work: Work) -> Result<(), Error> {
@@ -163,6 +241,7 @@ impl WorkerQueue {
             }
             state.has_worker = true;
         }
+        OPEN.fetch_add(1, Ordering::SeqCst);
         state.work.push_back(work);
         state.submitted += 1;
         drop(state);

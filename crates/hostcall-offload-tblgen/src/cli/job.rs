@@ -159,8 +159,9 @@ fn api(args: &Args, records: &Records, dialect: Dialect, report: &mut Report) ->
     }
     let rules = Rules { types_by_name: dialect == Dialect::Llvm };
     let findings: Vec<_> = lint::check(&api, rules).into_iter().filter(|finding| !args.allowed.contains(&finding.lint)).collect();
+    let is_error = |finding: &lint::Finding| level == LintLevel::Error && !finding.lint.is_guess();
     for finding in &findings {
-        report.finding(finding, level == LintLevel::Error);
+        report.finding(finding, is_error(finding));
     }
-    (findings.is_empty() || level == LintLevel::Warn).then_some(api)
+    (!findings.iter().any(is_error)).then_some(api)
 }

@@ -1,4 +1,5 @@
-//! `operator<<` for `std::ostream`, in a header of its own that needs the C header and the standard library.
+//! `operator<<` for any stream that takes text, numbers and addresses (`std::ostream`, `llvm::raw_ostream`), in a header of its own that needs the C
+//! header and a few of C++'s.
 //!
 //! What a function has written is not read: this header does not know whether the call succeeded. (The library's own trace does, and shows it.)
 
@@ -17,7 +18,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.line(format_args!("#ifndef {guard}\n#define {guard}"));
     text.blank();
     text.line(format_args!("#include <{stem}.h>"));
-    for header in ["cstddef", "cstdint", "cstdio", "cstring", "ostream"] {
+    for header in ["cstddef", "cstdint", "cstdio", "cstring", "type_traits"] {
         text.line(format_args!("#include <{header}>"));
     }
     text.blank();
@@ -30,7 +31,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     // Declared first: a structure may have members of any other.
     text.blank();
     for object in &api.structs {
-        text.line(format_args!("inline std::ostream &operator<<(std::ostream &os, const {} &value);", object.name));
+        text.line(format_args!("{};", operator(&prefix, &format!("const {} &value", object.name)).trim_end_matches(" {")));
     }
     for object in &api.structs {
         structure(&mut text, api, object, &prefix)?;
@@ -42,8 +43,12 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     {
         text.blank();
         text.line("/// The result's code, and what is known of the failure.");
-        text.block(format_args!("inline std::ostream &operator<<(std::ostream &os, {} result) {{", object.name), "}", |text| {
-            text.line(format_args!("if (!result) return os << \"{}_SUCCESS\";", api.prefix));
+        text.block(operator(&prefix, &format!("{} result", object.name)), "}", |text| {
+            text.block("if (!result) {", "}", |text| {
+                text.line(format_args!("os << \"{}_SUCCESS\";", api.prefix));
+                text.line("return os;");
+                Ok::<(), GenError>(())
+            })?;
             text.line(format_args!("os << result->{};", code.name));
             text.line(format_args!("if (result->{0}) os << \": \" << result->{0};", details.name));
             text.line("return os;");
@@ -61,20 +66,28 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     Ok(text.finish())
 }
 
-const HELPERS: &str = r#"inline void address(std::ostream &os, const void *value) {
+/// The first lines of an operator that writes `what`.
+fn operator(prefix: &str, what: &str) -> String {
+    format!("template <class Stream>\ninline {prefix}_print::if_stream<Stream> &operator<<(Stream &os, {what}) {{")
+}
+
+const HELPERS: &str = r#"/// The type itself, of a stream: numbers are shifted by enumerators, and nothing is written.
+template <class Stream> using if_stream = typename std::enable_if<std::is_class<Stream>::value, Stream>::type;
+template <class Stream> inline void address(Stream &os, const void *value) {
     if (value)
         os << value;
     else
         os << "NULL";
 }
-inline void text(std::ostream &os, const char *value, std::size_t size) {
+template <class Stream> inline void text(Stream &os, const char *value, std::size_t size) {
     os << '"';
     for (std::size_t i = 0; i < size && value[i]; i++)
         os << value[i];
     os << '"';
 }
 /// What `flags` has besides `known`, in hexadecimal, if there is any or nothing else has been written.
-inline void other_flags(std::ostream &os, std::uint32_t flags, std::uint32_t known, const char *separator) {
+template <class Stream>
+inline void other_flags(Stream &os, std::uint32_t flags, std::uint32_t known, const char *separator) {
     char hex[16];
     if ((flags & ~known) == 0 && *separator)
         return;
@@ -87,7 +100,8 @@ fn enumeration(text: &mut Text, object: &Enum, prefix: &str) -> Result<(), GenEr
     text.blank();
     if object.is_bit_field {
         text.line("/// The names of the bits.");
-        text.block(format_args!("inline void {prefix}_print_{name}(std::ostream &os, std::uint32_t flags) {{"), "}", |text| {
+        text.line("template <class Stream>");
+        text.block(format_args!("inline void {prefix}_print_{name}(Stream &os, std::uint32_t flags) {{"), "}", |text| {
             text.line("const char *separator = \"\";");
             let mut known = 0;
             for etor in object.etors.iter().filter(|etor| etor.value != 0) {
@@ -102,7 +116,7 @@ fn enumeration(text: &mut Text, object: &Enum, prefix: &str) -> Result<(), GenEr
             Ok::<(), GenError>(())
         })?;
     }
-    text.block(format_args!("inline std::ostream &operator<<(std::ostream &os, {name} value) {{"), "}", |text| {
+    text.block(operator(prefix, &format!("{name} value")), "}", |text| {
         if object.is_bit_field {
             text.line(format_args!("{prefix}_print_{name}(os, static_cast<std::uint32_t>(value));"));
             text.line("return os;");
@@ -114,10 +128,10 @@ fn enumeration(text: &mut Text, object: &Enum, prefix: &str) -> Result<(), GenEr
             for etor in &object.etors {
                 if !seen.contains(&etor.value) {
                     seen.push(etor.value);
-                    text.line(format_args!("case {}u: return os << \"{}\";", etor.value, etor.c_name));
+                    text.line(format_args!("case {}u: os << \"{}\"; return os;", etor.value, etor.c_name));
                 }
             }
-            text.line(format_args!("default: return os << static_cast<std::uint32_t>(value) << \" (not in {name})\";"));
+            text.line(format_args!("default: os << static_cast<std::uint32_t>(value) << \" (not in {name})\"; return os;"));
             Ok::<(), GenError>(())
         })
     })
@@ -125,13 +139,14 @@ fn enumeration(text: &mut Text, object: &Enum, prefix: &str) -> Result<(), GenEr
 
 fn structure(text: &mut Text, api: &Api, object: &Struct, prefix: &str) -> Result<(), GenError> {
     text.blank();
-    text.block(format_args!("inline std::ostream &operator<<(std::ostream &os, const {} &value) {{", object.name), "}", |text| {
+    text.block(operator(prefix, &format!("const {} &value", object.name)), "}", |text| {
         for (index, member) in object.members.iter().enumerate() {
             text.line(format_args!("os << \"{}.{} = \";", if index == 0 { "{" } else { ", " }, member.name));
             value(text, api, &member.ty.form, &format!("value.{}", member.name), prefix)?;
         }
         let empty = if object.members.is_empty() { "{" } else { "" };
-        text.line(format_args!("{}return os << \"{empty}}}\";", if object.members.is_empty() { "(void)value; " } else { "" }));
+        text.line(format_args!("{}os << \"{empty}}}\";", if object.members.is_empty() { "(void)value; " } else { "" }));
+        text.line("return os;");
         Ok(())
     })
 }
@@ -170,8 +185,8 @@ fn value(text: &mut Text, api: &Api, ty: &CType, expr: &str, prefix: &str) -> Re
 fn property(text: &mut Text, api: &Api, object: &Enum, prefix: &str) -> Result<(), GenError> {
     text.blank();
     text.line("/// The property of that name: `size` bytes at `data`. What has another size is shown as an address.");
-    let open =
-        format!("inline void {prefix}_print_property(std::ostream &os, {} name, const void *data, std::size_t size) {{", object.name);
+    text.line("template <class Stream>");
+    let open = format!("inline void {prefix}_print_property(Stream &os, {} name, const void *data, std::size_t size) {{", object.name);
     text.block(open, "}", |text| {
         text.line(format_args!("if (!data) return {prefix}_print::address(os, data);"));
         text.block("switch (static_cast<std::uint32_t>(name)) {", "}", |text| {
@@ -216,7 +231,7 @@ fn params(text: &mut Text, api: &Api, object: &Function, prefix: &str) -> Result
     }
     text.blank();
     text.line(format_args!("/// The arguments of a call of ::{}.", object.name));
-    text.block(format_args!("inline std::ostream &operator<<(std::ostream &os, const {} &params) {{", params_struct(object)), "}", |text| {
+    text.block(operator(prefix, &format!("const {} &params", params_struct(object))), "}", |text| {
         for (index, param) in object.params.iter().enumerate() {
             text.line(format_args!("os << \"{}.{} = \";", if index == 0 { "" } else { ", " }, param.name));
             let expr = format!("(*params.p{})", param.name);

@@ -2,7 +2,7 @@
 //!
 //! LLVM's tool accepts return codes that do not exist, arrays of unknown length, structures used before they are defined; what comes out does not
 //! compile, or misses a check. Each lint here has a code, says where, and says how to mend it. They are warnings where LLVM's text is written, since
-//! LLVM's own definitions have some of these faults, and errors where our own is.
+//! LLVM's own definitions have some of these faults, and errors where our own is, but for those that are guesses.
 
 mod arrays;
 mod enums;
@@ -74,6 +74,11 @@ impl Lint {
         // `ALL` has every lint once; a test holds the two together.
         let at = Lint::ALL.iter().position(|lint| *lint == self).unwrap_or_default();
         format!("OT{:03}", at + 1)
+    }
+
+    /// Whether what it finds is a guess: names alone say so, and a definition may be right all the same. Then it is a warning.
+    pub fn is_guess(self) -> bool {
+        self == Lint::ArrayWithoutRange
     }
 
     /// Its name, which is also accepted where lints are switched off.

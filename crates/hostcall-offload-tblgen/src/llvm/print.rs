@@ -1,7 +1,7 @@
 //! `gen-print-header`: a C++ header of `operator<<` for enumerations, structures and the parameters of functions.
 
 use super::{GENERIC_HEADER, RULE, Version, params_struct, put};
-use crate::ir::{Api, Enum, Function, Param, Struct};
+use crate::ir::{Api, CType, Enum, Function, Param, Struct};
 
 const FILE_BEGIN: &str = "
 // Auto-generated file, do not manually edit.
@@ -163,7 +163,9 @@ fn parameters(out: &mut String, function: &Function) {
 
 fn parameter(out: &mut String, param: &Param) {
     let (name, ty) = (&param.name, &param.ty.text);
-    if let Some(range) = &param.range {
+    // LLVM's text takes each element's address, and untyped memory has none.
+    let is_untyped = matches!(param.ty.form.pointee(), Some((CType::Void, _)));
+    if let (Some(range), false) = (&param.range, is_untyped) {
         put!(out, "  os << \"{{\";\n  for (size_t i = {}; i < *params->p{}; i++) {{\n", range.begin, range.end);
         put!(out, "    if (i > 0) {{\n       os << \", \";\n    }}\n    printPtr(os, (*params->p{name})[i]);\n  }}\n  os << \"}}\";\n");
     } else if let Some(tag) = &param.type_tag {

@@ -136,8 +136,9 @@ pub(crate) fn program_of(folder: &Path, name: &str, sources: &[PathBuf], is_24: 
 pub(crate) fn image(folder: &Path, source: &Path, host: bool) -> PathBuf {
     let name = source.file_stem().expect("a name").to_string_lossy();
     let path = folder.join(format!("{name}-{}.so", if host { "host" } else { "sim" }));
-    let mut compile = Command::new(compiler(false));
-    compile.arg("-std=c11").args(STRICT).args(["-O2", "-shared", "-fPIC", "-I"]).arg(liboffload().join("include"));
+    let cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let mut compile = Command::new(compiler(cpp));
+    compile.arg(if cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(["-O2", "-shared", "-fPIC", "-I"]).arg(liboffload().join("include"));
     if host {
         compile.arg("-DOFFLOAD_HOST_IMAGE");
     }

@@ -8,8 +8,9 @@
 //! first one, and refuses later calls without asking the driver.
 //!
 //! *Is something running?* `cuMemFree`, `cuMemFreeHost` and `cuModuleUnload` wait until the device is idle, and a
-//! kernel may be waiting for the very thread that frees. So what is released while a kernel runs is freed when no
-//! kernel runs.
+//! kernel may be waiting for the very thread that frees, or for one that then wants the driver. So what is released
+//! while a stream has work is freed when none has ([`super::quiet`]), by a thread that no device waits for
+//! ([`crate::waits`]).
 //!
 //! The plugin uses the *primary* context of a device. The CUDA runtime and cudarc use the same one, so that pointers,
 //! streams and events can be exchanged with them. This also means that a reset, or a trap, ends their work on this
@@ -17,16 +18,19 @@
 
 use std::any::Any;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, Weak};
+use std::time::Duration;
 
 use cudarc::driver::sys;
 
 use super::driver::{Driver, Failed, Status};
 use super::fault;
 use super::flight::{self, LEFT_IN, Outstanding};
+use super::quiet::{self, MayWait, Quiet};
 use super::window::Imported;
 use crate::error::Error;
+use crate::waits;
 
 /// Every context there is, for [`Context::primary`] and [`Context::destroy`]. Taken before a context's own locks.
 static KNOWN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
@@ -51,20 +55,74 @@ pub(super) enum Owner {
     Borrowed(#[expect(dead_code, reason = "held for its drop")] Option<Box<dyn Any + Send + Sync>>),
 }
 
-/// Something whose release waits for the device to be idle.
+/// Something whose release waits for the device, or for the driver's lock.
 pub(super) enum Resource {
     Device(sys::CUdeviceptr),
     Host(*mut c_void),
     /// Memory of this process that the driver knows.
     #[cfg(target_os = "linux")]
     Registered(super::pages::Pages),
+    /// The same of somebody else.
+    Foreign(*mut c_void),
     Module(sys::CUmodule),
     /// Memory of Vulkan's.
     Imported(Imported),
+    /// Something that uses the driver when it is dropped.
+    Any(Box<dyn Any + Send>),
+    Event(sys::CUevent),
+    Stream(sys::CUstream),
+    Graph(sys::CUgraphExec),
 }
 
 // SAFETY: handles, valid on every thread; the driver serialises what is done with them.
 unsafe impl Send for Resource {}
+
+impl Resource {
+    /// Frees it, and goes on whatever the driver says: there is nobody to tell.
+    ///
+    /// # Safety
+    /// Its context is current, and it is nobody else's.
+    unsafe fn free(self, driver: &Driver, quiet: Quiet<'_>) -> Result<(), Failed> {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Resource::Device(pointer) => driver.mem_free(quiet, pointer),
+                Resource::Host(pointer) => driver.mem_host_free(quiet, pointer),
+                #[cfg(target_os = "linux")]
+                Resource::Registered(pages) => driver.mem_host_unregister(quiet, pages.start().cast()),
+                Resource::Foreign(pointer) => driver.mem_host_unregister(quiet, pointer),
+                Resource::Module(module) => driver.module_unload(quiet, module),
+                Resource::Imported(imported) => imported.free(driver, quiet),
+                Resource::Any(any) => {
+                    drop(any);
+                    Ok(())
+                }
+                light => light.destroy(driver, quiet.may_wait()),
+            }
+        }
+    }
+
+    /// Whether it waits for the driver's lock only.
+    fn is_light(&self) -> bool {
+        matches!(self, Resource::Event(_) | Resource::Stream(_) | Resource::Graph(_))
+    }
+
+    /// Destroys what is light.
+    ///
+    /// # Safety
+    /// As for [`Resource::free`].
+    unsafe fn destroy(self, driver: &Driver, may: MayWait) -> Result<(), Failed> {
+        // SAFETY: the caller's. The driver keeps what is in use until it is not.
+        unsafe {
+            match self {
+                Resource::Event(event) => driver.event_destroy(may, event),
+                Resource::Stream(stream) => driver.stream_destroy(may, stream),
+                Resource::Graph(graph) => driver.graph_exec_destroy(may, graph),
+                _ => Ok(()),
+            }
+        }
+    }
+}
 
 /// What a lost context answered first.
 #[derive(Clone, Debug)]
@@ -89,6 +147,8 @@ pub(super) struct Context {
     /// Copies to and from globals: a stream of its own, so that they pass kernels that run elsewhere.
     pub(super) side: sys::CUstream,
     waiting: Mutex<Vec<Resource>>,
+    /// Whether the freeing thread was told of them. Relaxed: a hint, and the thread looks at the list itself.
+    is_told: AtomicBool,
     /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
     pub(super) host_blocks: AtomicUsize,
     /// How many [`Held`] there are. As above.
@@ -101,8 +161,7 @@ unsafe impl Send for Context {}
 // SAFETY: as above; the driver API is thread-safe.
 unsafe impl Sync for Context {}
 
-/// Proof that the context is open and current on this thread, until dropped. Not to be nested: `std`'s `RwLock` may block a second reader
-/// behind a waiting writer, so functions that need it take it by reference.
+/// Proof that the context is open and current on this thread, until dropped.
 pub(super) struct Entered<'a> {
     pub(super) context: &'a Context,
     pub(super) driver: &'static Driver,
@@ -115,6 +174,7 @@ impl Context {
     /// The device's primary context, created if need be. There is one [`Context`] for it at a time, however often the device is opened, so
     /// that a reset knows of everything made in it.
     pub(super) fn primary(driver: &'static Driver, device: sys::CUdevice, name: &str) -> Result<Arc<Context>, Error> {
+        let may = MayWait::here().ok_or_else(|| fault::would_wait(name, "opening a device"))?;
         let mut known = lock(&KNOWN);
         let mut raw = std::ptr::null_mut();
         // SAFETY: `device` came from cuDeviceGet.
@@ -122,7 +182,7 @@ impl Context {
         let open = known.iter().filter_map(Weak::upgrade).find(|c| c.raw == raw && matches!(c.owner, Owner::Primary) && c.is_open());
         if let Some(context) = open {
             // SAFETY: gives back the retain of just now; `context` has its own.
-            unsafe { driver.primary_release(device) }.map_err(|failed| fault::call(driver, &failed))?;
+            unsafe { driver.primary_release(may, device) }.map_err(|failed| fault::call(driver, &failed))?;
             return Ok(context);
         }
         // SAFETY: retained just now, and released only when the context is closed or dropped.
@@ -172,6 +232,7 @@ impl Context {
             loss: OnceLock::new(),
             side: std::ptr::null_mut(),
             waiting: Mutex::default(),
+            is_told: AtomicBool::new(false),
             host_blocks: AtomicUsize::new(0),
             holders: AtomicUsize::new(0),
             outstanding: Arc::default(),
@@ -215,14 +276,88 @@ impl Context {
         Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
     }
 
-    /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
-    pub(super) fn release(&self, resource: Resource) {
-        lock(&self.waiting).push(resource);
-        // Where `enter` refuses (in a host function, in a lost context) it goes on waiting.
-        if self.outstanding.is_idle()
-            && let Ok(entered) = self.enter()
+    /// Frees `resource`, now if no stream has work and this thread may wait, else when none has (see the module's documentation). Does not wait for a
+    /// device.
+    pub(super) fn release(self: &Arc<Self>, resource: Resource) {
+        if resource.is_light()
+            && let Some(may) = MayWait::here()
         {
-            entered.free_waiting();
+            // A context that is lost or closed has none of it any more.
+            if let Ok(entered) = self.enter() {
+                // SAFETY: of this context, given away by its owner.
+                entered.ignore(unsafe { resource.destroy(self.driver, may) });
+            }
+            return;
+        }
+        lock(&self.waiting).push(resource);
+        if !self.free_if_quiet() {
+            self.free_later();
+        }
+    }
+
+    /// Frees what was released, if no stream has work. Whether there is nothing left that could be freed later.
+    pub(super) fn free_if_quiet(&self) -> bool {
+        let Some(may) = MayWait::here() else { return false };
+        // In a lost or closed context it goes on waiting, for the end.
+        if lock(&self.waiting).is_empty() || self.loss.get().is_some() || !self.is_open() {
+            return true;
+        }
+        quiet::if_quiet(may, |quiet| self.free_waiting(quiet)).is_some()
+    }
+
+    /// Frees what was released, when no stream has work. Waits for that.
+    pub(super) fn free_when_quiet(&self) -> Result<(), Error> {
+        let may = self.may_wait("freeing memory")?;
+        if !lock(&self.waiting).is_empty() && self.loss.get().is_none() {
+            quiet::when_quiet(may, |quiet| self.free_waiting(quiet));
+        }
+        Ok(())
+    }
+
+    /// Whether something was released and is not free yet.
+    pub(super) fn has_waiting(&self) -> bool {
+        !lock(&self.waiting).is_empty()
+    }
+
+    /// Has the freeing thread do it.
+    fn free_later(self: &Arc<Self>) {
+        if self.is_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let context = Arc::downgrade(self);
+        waits::until_done(move || {
+            let Some(context) = context.upgrade() else { return true };
+            context.is_told.store(false, Ordering::Relaxed);
+            // If it is told again meanwhile, that is another attempt's business.
+            context.free_if_quiet() || context.is_told.swap(true, Ordering::Relaxed)
+        });
+    }
+
+    fn free_waiting(&self, quiet: Quiet<'_>) {
+        let (any, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut *lock(&self.waiting)).into_iter().partition(|resource| matches!(resource, Resource::Any(_)));
+        // These enter the context themselves, and release more.
+        drop(any);
+        match self.enter() {
+            // SAFETY: each was made in this context, is owned by the list it was taken from, and is freed this once.
+            Ok(entered) => others.into_iter().for_each(|resource| entered.ignore(unsafe { resource.free(self.driver, quiet) })),
+            Err(_) => lock(&self.waiting).extend(others),
+        }
+    }
+
+    /// Proof that no device waits for this thread, for what may wait for a device.
+    pub(super) fn may_wait(&self, what: &'static str) -> Result<MayWait, Error> {
+        MayWait::here().ok_or_else(|| fault::would_wait(&self.name, what))
+    }
+
+    /// Waits until nobody is in it. Readers do not wait for this one, since they may be asked for by who lets another reader go on.
+    fn write(&self) -> RwLockWriteGuard<'_, bool> {
+        loop {
+            match self.open.try_write() {
+                Ok(open) => return open,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(100)),
+            }
         }
     }
 
@@ -233,6 +368,16 @@ impl Context {
     /// The error of a context that was lost, if it was.
     pub(super) fn loss(&self) -> Option<Error> {
         self.loss.get().map(|loss| fault::lost(&self.name, loss))
+    }
+
+    /// Asks the driver whether the context is lost.
+    pub(super) fn look(&self) -> Result<(), Error> {
+        let entered = self.enter()?;
+        // SAFETY: a live stream.
+        match unsafe { self.driver.stream_query(self.side) } {
+            Err(failed) if failed.status != Status::NOT_READY => Err(entered.error(&failed)),
+            _ => Ok(()),
+        }
     }
 
     /// A failure of the driver as ours; notes when it means that the context is lost.
@@ -265,9 +410,10 @@ impl Context {
         if let Owner::Borrowed(_) = self.owner {
             return Err(fault::not_ours(&self.name));
         }
+        let may = self.may_wait("a reset")?;
         // Held to the end, so that nobody opens the context that is about to go.
         let known = lock(&KNOWN);
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.write();
         if !*open {
             return Err(fault::closed(&self.name));
         }
@@ -280,14 +426,15 @@ impl Context {
             return Err(fault::in_use(&self.name, borrowers, blocks, holders));
         }
         *open = false;
-        lock(&self.waiting).clear();
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
         // SAFETY: the device is valid; nobody of ours is inside a call (write lock) nor will be (closed). Other users of the primary context
         // were warned by `Device::reset`. The reset leaves the retain count alone, so our one retain is released as well.
-        let reset = unsafe { self.driver.primary_reset(self.device) };
+        let reset = unsafe { self.driver.primary_reset(may, self.device) };
         // SAFETY: pairs with the retain in `primary`; not repeated in drop, because the context is closed.
-        let released = unsafe { self.driver.primary_release(self.device) };
+        let released = unsafe { self.driver.primary_release(may, self.device) };
         // What is dropped here may come back to this context, and finds it closed.
         drop((open, known));
+        drop(waiting);
         self.outstanding.settle();
         // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
         match (reset, released) {
@@ -297,25 +444,61 @@ impl Context {
     }
 }
 
-impl Drop for Context {
-    fn drop(&mut self) {
-        // In a host function nothing may be called: then all this is left to the end of the process.
-        if !*self.open.get_mut().unwrap_or_else(PoisonError::into_inner) || flight::in_host_function() {
-            return;
-        }
-        // A lost context refuses most of this, which is no news, and is released all the same.
-        if let Ok(entered) = self.enter_even_if_lost() {
-            entered.free_waiting();
-            if !self.side.is_null() {
-                // SAFETY: made in `new`; nobody else is left to use it.
-                entered.ignore(unsafe { self.driver.stream_destroy(self.side) });
+/// What is left of a context that nobody uses any more.
+struct End {
+    driver: &'static Driver,
+    device: sys::CUdevice,
+    raw: sys::CUcontext,
+    side: sys::CUstream,
+    waiting: Vec<Resource>,
+    owner: Owner,
+}
+
+// SAFETY: as for the context.
+unsafe impl Send for End {}
+
+impl End {
+    /// Ends it. A lost context refuses most of this, which is no news, and is released all the same.
+    fn end(self, may: MayWait) {
+        let ignore = |result: Result<(), Failed>| {
+            if let Err(failed) = result {
+                tracing::debug!(call = failed.call, status = ?failed.status, "at the end of a context");
             }
+        };
+        // SAFETY: live: owned and open, or lent for as long as `owner` says.
+        if unsafe { self.driver.ctx_push(self.raw) }.is_ok() {
+            // SAFETY: each was made in this context and is freed this once. Nobody is left to put work into its streams.
+            self.waiting.into_iter().for_each(|it| ignore(unsafe { it.free(self.driver, Quiet::at_the_end(may)) }));
+            if !self.side.is_null() {
+                // SAFETY: made in `Context::new`; nobody else is left to use it.
+                ignore(unsafe { self.driver.stream_destroy(may, self.side) });
+            }
+            let mut popped = std::ptr::null_mut();
+            // SAFETY: an out parameter; pops what was pushed above.
+            ignore(unsafe { self.driver.ctx_pop(&mut popped) });
         }
         if let Owner::Primary = self.owner {
             // SAFETY: pairs with the retain in `primary`.
-            if let Err(failed) = unsafe { self.driver.primary_release(self.device) } {
-                tracing::debug!(call = failed.call, status = ?failed.status, "releasing the primary context");
-            }
+            ignore(unsafe { self.driver.primary_release(may, self.device) });
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if !*self.open.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            return;
+        }
+        let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let owner = std::mem::replace(&mut self.owner, Owner::Borrowed(None));
+        let end = End { driver: self.driver, device: self.device, raw: self.raw, side: self.side, waiting, owner };
+        match MayWait::here() {
+            Some(may) => end.end(may),
+            None => waits::later(move || {
+                if let Some(may) = MayWait::here() {
+                    end.end(may);
+                }
+            }),
         }
     }
 }
@@ -346,34 +529,6 @@ impl Entered<'_> {
                 self.context.lose(&failed);
             }
             tracing::debug!(call = failed.call, status = ?failed.status, "releasing a resource");
-        }
-    }
-
-    /// Frees what was released while kernels ran. To be called when none runs: it blocks until the device is idle.
-    pub(super) fn free_waiting(&self) {
-        let waiting = std::mem::take(&mut *lock(&self.context.waiting));
-        for resource in waiting {
-            // SAFETY: each was made in this context, is owned by the list it was taken from, and is freed this once.
-            unsafe {
-                match resource {
-                    Resource::Device(pointer) => self.ignore(self.driver.mem_free(pointer)),
-                    Resource::Host(pointer) => self.ignore(self.driver.mem_host_free(pointer)),
-                    #[cfg(target_os = "linux")]
-                    Resource::Registered(pages) => {
-                        self.ignore(self.driver.mem_host_unregister(pages.start().cast()));
-                        drop(pages);
-                    }
-                    Resource::Module(module) => self.ignore(self.driver.module_unload(module)),
-                    Resource::Imported(imported) => imported.free(self),
-                }
-            }
-        }
-    }
-
-    /// As [`Entered::free_waiting`], if nothing runs.
-    pub(super) fn free_waiting_if_idle(&self) {
-        if self.context.outstanding.is_idle() {
-            self.free_waiting();
         }
     }
 }

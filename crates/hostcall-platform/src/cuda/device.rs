@@ -13,6 +13,7 @@ use super::fault;
 use super::image::{self, Capability, Form};
 use super::memory::Block;
 use super::module::{Loaded, Module};
+use super::quiet::MayWait;
 use super::stream::Stream;
 use super::window;
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue, Plugin};
@@ -126,6 +127,7 @@ impl CudaDevice {
         let affordable = self.info.memory_bytes / 32 / lanes.max(1);
         let bytes = (affordable as usize).clamp(2 << 10, STACK_BYTES) & !15;
         let limit = sys::CUlimit::CU_LIMIT_STACK_SIZE as i32;
+        let may = self.context.may_wait("making room for stacks")?;
         let entered = self.context.enter()?;
         let mut now = 0;
         // SAFETY: a context is current; an out parameter.
@@ -134,7 +136,7 @@ impl CudaDevice {
             return Ok(());
         }
         // SAFETY: a context is current.
-        entered.check(unsafe { entered.driver.ctx_set_limit(limit, bytes) })
+        entered.check(unsafe { entered.driver.ctx_set_limit(may, limit, bytes) })
     }
 
     /// Somebody else's context.
@@ -170,12 +172,13 @@ impl CudaDevice {
         let copied = copy(entered.driver, self.context.side);
         // Waited for even if the copy failed: nothing may use the caller's memory later.
         // SAFETY: a live stream.
-        let waited = unsafe { entered.driver.stream_synchronize(self.context.side) };
+        let waited = unsafe { entered.driver.stream_synchronize(MayWait::for_copies_beside(), self.context.side) };
         entered.check(copied.and(waited))
     }
 }
 
-impl BackendDevice for CudaDevice {
+// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that their caller names.
+unsafe impl BackendDevice for CudaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

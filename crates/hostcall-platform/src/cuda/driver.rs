@@ -1,5 +1,9 @@
 //! libcuda, opened while the program runs: every driver function that this plugin uses is one line of one table.
 //!
+//! What can wait for a device needs a proof that it may ([`super::quiet`]): a `MayWait`, that no device waits for this thread; a `Quiet`, that no stream
+//! has work, for what waits for the whole device with the driver's lock held. Copies that begin or end in pageable memory of the host may wait for
+//! the work before them in their stream, and are the caller's choice.
+//!
 //! The handle types and constants are `cudarc`'s (`cudarc::driver::sys`), so that handles travel freely between this
 //! crate, cudarc and the user. The *functions* are resolved here, for three reasons:
 //!
@@ -18,6 +22,7 @@ use cudarc::driver::sys;
 use libloading::Library;
 
 use super::flat::Location;
+use super::quiet::{MayWait, Quiet};
 
 /// What a driver function returned: an integer, not an enum, so that codes of newer drivers survive.
 #[repr(transparent)]
@@ -96,7 +101,7 @@ pub(super) fn version_text(version: i32) -> String {
 }
 
 macro_rules! driver_functions {
-    ($($name:ident = $symbol:literal ( $($arg:ident : $ty:ty),* $(,)? );)*) => {
+    ($($name:ident = $symbol:literal ( $($arg:ident : $ty:ty),* $(,)? ) $(needs $proof:ty)?;)*) => {
         /// The driver: its functions, and the library that must outlive them.
         pub(super) struct Driver {
             $($name: unsafe extern "C" fn($($ty),*) -> Status,)*
@@ -124,7 +129,7 @@ macro_rules! driver_functions {
                 /// As cuda.h says: handles live, pointers valid for what the function reads and writes, the right context current.
                 // (A call in between would copy those arguments that are on the stack, which were written there just now.)
                 #[inline(always)]
-                pub(super) unsafe fn $name(&self, $($arg: $ty),*) -> Result<(), Failed> {
+                pub(super) unsafe fn $name(&self, $(_: $proof,)? $($arg: $ty),*) -> Result<(), Failed> {
                     // SAFETY: the caller's duty, and `resolve` gave the pointer its type.
                     match unsafe { (self.$name)($($arg),*) } {
                         Status::SUCCESS => Ok(()),
@@ -154,34 +159,34 @@ driver_functions! {
     device_pci_bus_id = "cuDeviceGetPCIBusId"(text: *mut c_char, len: c_int, device: sys::CUdevice);
     device_uuid = "cuDeviceGetUuid_v2"(uuid: *mut sys::CUuuid, device: sys::CUdevice);
     primary_retain = "cuDevicePrimaryCtxRetain"(context: *mut sys::CUcontext, device: sys::CUdevice);
-    primary_release = "cuDevicePrimaryCtxRelease_v2"(device: sys::CUdevice);
-    primary_reset = "cuDevicePrimaryCtxReset_v2"(device: sys::CUdevice);
+    primary_release = "cuDevicePrimaryCtxRelease_v2"(device: sys::CUdevice) needs MayWait;
+    primary_reset = "cuDevicePrimaryCtxReset_v2"(device: sys::CUdevice) needs MayWait;
     ctx_push = "cuCtxPushCurrent_v2"(context: sys::CUcontext);
     ctx_pop = "cuCtxPopCurrent_v2"(context: *mut sys::CUcontext);
     ctx_set = "cuCtxSetCurrent"(context: sys::CUcontext);
     ctx_device = "cuCtxGetDevice"(device: *mut sys::CUdevice);
     ctx_current = "cuCtxGetCurrent"(context: *mut sys::CUcontext);
     ctx_get_limit = "cuCtxGetLimit"(value: *mut usize, limit: c_int);
-    ctx_set_limit = "cuCtxSetLimit"(limit: c_int, value: usize);
+    ctx_set_limit = "cuCtxSetLimit"(limit: c_int, value: usize) needs MayWait;
     mem_info = "cuMemGetInfo_v2"(free: *mut usize, total: *mut usize);
-    mem_alloc = "cuMemAlloc_v2"(pointer: *mut sys::CUdeviceptr, bytes: usize);
-    mem_alloc_managed = "cuMemAllocManaged"(pointer: *mut sys::CUdeviceptr, bytes: usize, flags: c_uint);
-    mem_free = "cuMemFree_v2"(pointer: sys::CUdeviceptr);
-    mem_host_register = "cuMemHostRegister_v2"(pointer: *mut c_void, bytes: usize, flags: c_uint);
-    mem_host_unregister = "cuMemHostUnregister"(pointer: *mut c_void);
+    mem_alloc = "cuMemAlloc_v2"(pointer: *mut sys::CUdeviceptr, bytes: usize) needs MayWait;
+    mem_alloc_managed = "cuMemAllocManaged"(pointer: *mut sys::CUdeviceptr, bytes: usize, flags: c_uint) needs MayWait;
+    mem_free = "cuMemFree_v2"(pointer: sys::CUdeviceptr) needs Quiet<'_>;
+    mem_host_register = "cuMemHostRegister_v2"(pointer: *mut c_void, bytes: usize, flags: c_uint) needs MayWait;
+    mem_host_unregister = "cuMemHostUnregister"(pointer: *mut c_void) needs Quiet<'_>;
     mem_prefetch = "cuMemPrefetchAsync_v2"(
         pointer: sys::CUdeviceptr, bytes: usize, location: Location, flags: c_uint, stream: sys::CUstream,
     );
-    mem_host_alloc = "cuMemHostAlloc"(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
-    mem_host_free = "cuMemFreeHost"(pointer: *mut c_void);
+    mem_host_alloc = "cuMemHostAlloc"(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) needs MayWait;
+    mem_host_free = "cuMemFreeHost"(pointer: *mut c_void) needs Quiet<'_>;
     mem_host_device_pointer = "cuMemHostGetDevicePointer_v2"(pointer: *mut sys::CUdeviceptr, host: *mut c_void, flags: c_uint);
     import_external_memory = "cuImportExternalMemory"(
         memory: *mut sys::CUexternalMemory, handle: *const sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
-    );
+    ) needs MayWait;
     external_memory_buffer = "cuExternalMemoryGetMappedBuffer"(
         pointer: *mut sys::CUdeviceptr, memory: sys::CUexternalMemory, buffer: *const sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
-    );
-    destroy_external_memory = "cuDestroyExternalMemory"(memory: sys::CUexternalMemory);
+    ) needs MayWait;
+    destroy_external_memory = "cuDestroyExternalMemory"(memory: sys::CUexternalMemory) needs Quiet<'_>;
     memcpy_to_device = "cuMemcpyHtoDAsync_v2"(to: sys::CUdeviceptr, from: *const c_void, bytes: usize, stream: sys::CUstream);
     memcpy_to_host = "cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
     memcpy = "cuMemcpyAsync"(to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
@@ -196,8 +201,8 @@ driver_functions! {
     memset_d32 = "cuMemsetD32Async"(to: sys::CUdeviceptr, value: u32, count: usize, stream: sys::CUstream);
     module_load = "cuModuleLoadDataEx"(
         module: *mut sys::CUmodule, image: *const c_void, options: c_uint, keys: *mut c_int, values: *mut *mut c_void,
-    );
-    module_unload = "cuModuleUnload"(module: sys::CUmodule);
+    ) needs MayWait;
+    module_unload = "cuModuleUnload"(module: sys::CUmodule) needs Quiet<'_>;
     library_module = "cuLibraryGetModule"(module: *mut sys::CUmodule, library: sys::CUlibrary);
     module_function = "cuModuleGetFunction"(function: *mut sys::CUfunction, module: sys::CUmodule, name: *const c_char);
     module_function_count = "cuModuleGetFunctionCount"(count: *mut c_uint, module: sys::CUmodule);
@@ -207,7 +212,7 @@ driver_functions! {
     );
     function_module = "cuFuncGetModule"(module: *mut sys::CUmodule, function: sys::CUfunction);
     function_name = "cuFuncGetName"(name: *mut *const c_char, function: sys::CUfunction);
-    function_load = "cuFuncLoad"(function: sys::CUfunction);
+    function_load = "cuFuncLoad"(function: sys::CUfunction) needs MayWait;
     function_attribute = "cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: sys::CUfunction);
     function_set_attribute = "cuFuncSetAttribute"(function: sys::CUfunction, attribute: c_int, value: c_int);
     function_parameter = "cuFuncGetParamInfo"(function: sys::CUfunction, index: usize, offset: *mut usize, bytes: *mut usize);
@@ -227,23 +232,23 @@ driver_functions! {
     );
     launch_host_fn = "cuLaunchHostFunc"(stream: sys::CUstream, function: HostFn, data: *mut c_void);
     stream_create = "cuStreamCreate"(stream: *mut sys::CUstream, flags: c_uint);
-    stream_destroy = "cuStreamDestroy_v2"(stream: sys::CUstream);
-    stream_synchronize = "cuStreamSynchronize"(stream: sys::CUstream);
+    stream_destroy = "cuStreamDestroy_v2"(stream: sys::CUstream) needs MayWait;
+    stream_synchronize = "cuStreamSynchronize"(stream: sys::CUstream) needs MayWait;
     stream_query = "cuStreamQuery"(stream: sys::CUstream);
     stream_wait_event = "cuStreamWaitEvent"(stream: sys::CUstream, event: sys::CUevent, flags: c_uint);
     stream_wait_value = "cuStreamWaitValue32_v2"(stream: sys::CUstream, address: sys::CUdeviceptr, value: c_uint, flags: c_uint);
     stream_context = "cuStreamGetCtx"(stream: sys::CUstream, context: *mut sys::CUcontext);
     stream_begin_capture = "cuStreamBeginCapture_v2"(stream: sys::CUstream, mode: c_int);
     stream_end_capture = "cuStreamEndCapture"(stream: sys::CUstream, graph: *mut sys::CUgraph);
-    graph_instantiate = "cuGraphInstantiateWithFlags"(exec: *mut sys::CUgraphExec, graph: sys::CUgraph, flags: u64);
+    graph_instantiate = "cuGraphInstantiateWithFlags"(exec: *mut sys::CUgraphExec, graph: sys::CUgraph, flags: u64) needs MayWait;
     graph_launch = "cuGraphLaunch"(exec: sys::CUgraphExec, stream: sys::CUstream);
-    graph_destroy = "cuGraphDestroy"(graph: sys::CUgraph);
-    graph_exec_destroy = "cuGraphExecDestroy"(exec: sys::CUgraphExec);
+    graph_destroy = "cuGraphDestroy"(graph: sys::CUgraph) needs MayWait;
+    graph_exec_destroy = "cuGraphExecDestroy"(exec: sys::CUgraphExec) needs MayWait;
     event_create = "cuEventCreate"(event: *mut sys::CUevent, flags: c_uint);
-    event_destroy = "cuEventDestroy_v2"(event: sys::CUevent);
+    event_destroy = "cuEventDestroy_v2"(event: sys::CUevent) needs MayWait;
     event_record = "cuEventRecord"(event: sys::CUevent, stream: sys::CUstream);
     event_query = "cuEventQuery"(event: sys::CUevent);
-    event_synchronize = "cuEventSynchronize"(event: sys::CUevent);
+    event_synchronize = "cuEventSynchronize"(event: sys::CUevent) needs MayWait;
     event_elapsed = "cuEventElapsedTime"(milliseconds: *mut f32, start: sys::CUevent, end: sys::CUevent);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::Context;
+use super::context::{Context, Resource};
 use super::driver::Status;
 use crate::backend::BackendEvent;
 use crate::error::Error;
@@ -64,9 +64,10 @@ impl BackendEvent for Event {
     }
 
     fn synchronize(&self) -> Result<(), Error> {
+        let may = self.context.may_wait("waiting for an event")?;
         let entered = self.context.enter()?;
         // SAFETY: `raw` is live.
-        entered.check(unsafe { entered.driver.event_synchronize(self.raw) })
+        entered.check(unsafe { entered.driver.event_synchronize(may, self.raw) })
     }
 
     fn nanoseconds_since(&self, earlier: &dyn BackendEvent) -> Result<Option<u64>, Error> {
@@ -90,9 +91,7 @@ impl BackendEvent for Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: made in `new`, destroyed this once; the driver keeps a recorded event until it has happened.
-            entered.ignore(unsafe { entered.driver.event_destroy(self.raw) });
-        }
+        // The driver keeps a recorded event until it has happened.
+        self.context.release(Resource::Event(self.raw));
     }
 }

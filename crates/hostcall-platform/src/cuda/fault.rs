@@ -104,6 +104,16 @@ pub(super) fn in_host_function(device: &str) -> Error {
     }
 }
 
+/// Something that waits for a device, on a thread for which one may be waiting.
+pub(super) fn would_wait(device: &str, what: &str) -> Error {
+    // CUDA_ERROR_NOT_PERMITTED.
+    let text = format!(
+        "{device}: {what} may wait for the device, and the device may wait for this thread, which runs a function of a queue or answers a kernel; \
+         hand it to another thread, or do it before"
+    );
+    Error::Backend { call: "a call that waits", code: 800, text }
+}
+
 pub(super) fn not_ours(device: &str) -> Error {
     Error::Reset { device: device.into(), reason: "its context was made elsewhere; whoever made it has to destroy it".into() }
 }

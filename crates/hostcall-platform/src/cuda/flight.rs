@@ -13,7 +13,9 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::quiet;
 use crate::backend::Ticket;
+use crate::waits;
 
 /// An entry.
 pub(super) enum Pending {
@@ -34,16 +36,27 @@ struct Table {
     waiting: HashMap<u64, Pending>,
 }
 
+impl Drop for Outstanding {
+    fn drop(&mut self) {
+        // What is left is not counted any more, by those who wait for a moment without any.
+        self.settle();
+    }
+}
+
 /// An entry's name in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Id(u64);
 
 impl Outstanding {
     pub(super) fn add(&self, pending: Pending) -> Id {
+        let is_launch = matches!(pending, Pending::Launch(_));
+        if is_launch {
+            quiet::count_launch();
+        }
         let mut table = self.lock();
         let id = table.next;
         table.next += 1;
-        table.launches += usize::from(matches!(pending, Pending::Launch(_)));
+        table.launches += usize::from(is_launch);
         table.waiting.insert(id, pending);
         Id(id)
     }
@@ -52,21 +65,25 @@ impl Outstanding {
     pub(super) fn take(&self, id: Id) -> Option<Pending> {
         let mut table = self.lock();
         let pending = table.waiting.remove(&id.0)?;
-        table.launches -= usize::from(matches!(pending, Pending::Launch(_)));
+        if let Pending::Launch(_) = pending {
+            table.launches -= 1;
+            quiet::end_launches(1);
+        }
         Some(pending)
     }
 
     /// Empties the table: nothing of this context runs or ever will.
     pub(super) fn settle(&self) {
         let mut table = self.lock();
-        table.launches = 0;
+        quiet::end_launches(std::mem::take(&mut table.launches));
         let all = std::mem::take(&mut table.waiting);
         drop(table);
         drop(all);
     }
 
     /// Whether no launch is in flight.
-    pub(super) fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    fn is_idle(&self) -> bool {
         self.lock().launches == 0
     }
 
@@ -112,11 +129,12 @@ pub(super) unsafe extern "C" fn reached(data: *mut c_void) {
     IN_HOST_FUNCTION.set(true);
     let left_in = LEFT_IN.replace(0);
     // Neither a subscriber (told when the ticket is dropped) nor a completion may unwind into the driver.
-    let done = catch_unwind(AssertUnwindSafe(|| match pending {
+    let work = || match pending {
         Some(Pending::Call(call)) => call(),
         Some(Pending::Launch(ticket)) => drop(ticket),
         None => {}
-    }));
+    };
+    let done = catch_unwind(AssertUnwindSafe(|| waits::letting_a_device_go_on(work)));
     LEFT_IN.set(left_in);
     IN_HOST_FUNCTION.set(false);
     if done.is_err() {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered};
+use super::context::{Context, Entered, Resource};
+use super::quiet::MayWait;
 use crate::backend::{BackendGraph, BackendKernel, BackendMemory};
 use crate::error::Error;
 
@@ -34,12 +35,12 @@ impl Graph {
     ///
     /// # Safety
     /// `graph` is a live graph of the entered context, and nobody else's.
-    pub(super) unsafe fn instantiate(entered: &Entered<'_>, graph: sys::CUgraph) -> Result<sys::CUgraphExec, Error> {
+    pub(super) unsafe fn instantiate(entered: &Entered<'_>, may: MayWait, graph: sys::CUgraph) -> Result<sys::CUgraphExec, Error> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: an out parameter; the caller's graph.
-        let instantiated = unsafe { entered.driver.graph_instantiate(&mut raw, graph, 0) };
+        let instantiated = unsafe { entered.driver.graph_instantiate(may, &mut raw, graph, 0) };
         // SAFETY: the caller's graph, which the executable one does not need.
-        entered.ignore(unsafe { entered.driver.graph_destroy(graph) });
+        entered.ignore(unsafe { entered.driver.graph_destroy(may, graph) });
         entered.check(instantiated)?;
         Ok(raw)
     }
@@ -57,9 +58,7 @@ impl BackendGraph for Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: made by `instantiate`, destroyed this once; the driver lets a running launch of it finish.
-            entered.ignore(unsafe { entered.driver.graph_exec_destroy(self.raw) });
-        }
+        // Made by `instantiate`; the driver lets a running launch of it finish.
+        self.context.release(Resource::Graph(self.raw));
     }
 }

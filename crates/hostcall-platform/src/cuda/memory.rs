@@ -23,6 +23,18 @@ const PINNED: u32 = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEM
 #[cfg(target_os = "linux")]
 const REGISTERED: u32 = sys::CU_MEMHOSTREGISTER_PORTABLE | sys::CU_MEMHOSTREGISTER_DEVICEMAP;
 
+/// Allocates: first what was released is freed, if nothing uses it; and where there is no memory, when nothing does.
+pub(super) fn with_freed<T>(context: &Context, allocate: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    context.free_if_quiet();
+    match allocate() {
+        Err(Error::OutOfMemory { .. } | Error::OutOfHostMemory { .. }) if context.has_waiting() => {
+            context.free_when_quiet()?;
+            allocate()
+        }
+        other => other,
+    }
+}
+
 /// A block of either kind, released when dropped (see [`Context::release`] for when that happens).
 pub(super) struct Block {
     context: Arc<Context>,
@@ -56,11 +68,12 @@ impl Block {
     #[cfg(target_os = "linux")]
     pub(super) fn huge(context: &Arc<Context>, bytes: usize) -> Result<Option<Block>, Error> {
         let Some(pages) = Pages::new(bytes) else { return Ok(None) };
+        let may = context.may_wait("registering host memory")?;
+        context.free_if_quiet();
         let entered = context.enter()?;
-        entered.free_waiting_if_idle();
         let host = pages.start().cast();
         // SAFETY: the pages are there until they are unregistered; the context is current.
-        if let Err(failed) = unsafe { entered.driver.mem_host_register(host, pages.bytes(), REGISTERED) } {
+        if let Err(failed) = unsafe { entered.driver.mem_host_register(may, host, pages.bytes(), REGISTERED) } {
             tracing::debug!(status = ?failed.status, bytes, "memory on huge pages cannot be registered with the driver");
             return Ok(None);
         }
@@ -70,18 +83,21 @@ impl Block {
         block.registered = Some(pages);
         // SAFETY: `host` was registered above with DEVICEMAP.
         let mapped = entered.check(unsafe { entered.driver.mem_host_device_pointer(&mut block.address, host, 0) });
-        // Dropping a block enters the context again, so not under this guard.
         drop(entered);
         mapped.map(|()| Some(block))
     }
 
     pub(super) fn device(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
+        with_freed(context, || Block::try_device(context, bytes))
+    }
+
+    fn try_device(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
+        let may = context.may_wait("allocating device memory")?;
         let entered = context.enter()?;
-        entered.free_waiting_if_idle();
         let mut address = 0;
         // At least one byte: the driver has no empty allocations.
         // SAFETY: an out parameter; the context is current.
-        match unsafe { entered.driver.mem_alloc(&mut address, bytes.max(1)) } {
+        match unsafe { entered.driver.mem_alloc(may, &mut address, bytes.max(1)) } {
             Ok(()) => Ok(Block::new(context, address, std::ptr::null_mut(), bytes)),
             Err(failed) if failed.status == Status::OUT_OF_MEMORY => {
                 let (mut free, mut total) = (0, 0);
@@ -94,11 +110,15 @@ impl Block {
     }
 
     pub(super) fn host(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
+        with_freed(context, || Block::try_host(context, bytes))
+    }
+
+    fn try_host(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
+        let may = context.may_wait("allocating host memory")?;
         let entered = context.enter()?;
-        entered.free_waiting_if_idle();
         let mut host = std::ptr::null_mut();
         // SAFETY: an out parameter; the context is current.
-        if let Err(failed) = unsafe { entered.driver.mem_host_alloc(&mut host, bytes.max(1), PINNED) } {
+        if let Err(failed) = unsafe { entered.driver.mem_host_alloc(may, &mut host, bytes.max(1), PINNED) } {
             return Err(match failed.status {
                 // The flags are right and the pointer is, so an invalid value is the size.
                 Status::OUT_OF_MEMORY | Status::INVALID_VALUE => fault::out_of_host_memory(bytes, entered.driver, failed.status),
@@ -114,13 +134,13 @@ impl Block {
         // SAFETY: `bytes` (at least one) were just allocated, and nobody else knows of them: fresh pages, zeroed as `Memory` promises.
         unsafe { std::ptr::write_bytes(host.cast::<u8>(), 0, bytes.max(1)) };
         block.address = address;
-        // Dropping a block enters the context again, so not under this guard.
         drop(entered);
         mapped.map(|()| block)
     }
 }
 
-impl BackendMemory for Block {
+// SAFETY: both addresses are of the same bytes, as many as it says, which stay until this is dropped.
+unsafe impl BackendMemory for Block {
     fn device_address(&self) -> u64 {
         self.address
     }

@@ -9,7 +9,7 @@
 //!   and a kernel that waits for the host never lets it. So `CUDA_MODULE_LOADING=EAGER` is set before the driver is
 //!   initialised, unless it is set already, and every kernel of a program is loaded with it.
 //! * **Releases wait for kernels.** The driver's `cuMemFree` blocks until the device is idle. Memory and programs
-//!   dropped while a kernel of this context runs are freed when no kernel runs.
+//!   dropped while a kernel runs are freed when no kernel runs, by a thread of this crate.
 //! * **Waiting** polls for 50 µs and then sleeps.
 //! * **Reset** destroys the primary context, and with it everything that other code in the process has on that device.
 //!   Host memory allocated on it must have been dropped. Everything else that was made from the old device answers
@@ -28,6 +28,7 @@ mod memory;
 mod module;
 #[cfg(target_os = "linux")]
 mod pages;
+mod quiet;
 mod raw;
 mod stream;
 mod window;

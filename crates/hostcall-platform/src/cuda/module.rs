@@ -64,12 +64,13 @@ impl Module {
         let number = |n: usize| std::ptr::without_provenance_mut::<c_void>(n);
         let mut values = [info_log.as_mut_ptr().cast(), number(LOG_BYTES), error_log.as_mut_ptr().cast(), number(LOG_BYTES), number(1)];
 
+        let may = context.may_wait("loading a program")?;
+        context.free_if_quiet();
         let entered = context.enter()?;
-        entered.free_waiting_if_idle();
         let mut raw = std::ptr::null_mut();
         // SAFETY: the image is a NUL-terminated text or a binary, valid for the call; the logs are as long as their sizes say and outlive it.
         let loaded = unsafe {
-            entered.driver.module_load(&mut raw, words.as_ptr().cast(), keys.len() as u32, keys.as_mut_ptr(), values.as_mut_ptr())
+            entered.driver.module_load(may, &mut raw, words.as_ptr().cast(), keys.len() as u32, keys.as_mut_ptr(), values.as_mut_ptr())
         };
         let log = log_text(&error_log, &info_log);
         if let Err(failed) = loaded {
@@ -83,16 +84,16 @@ impl Module {
         }
         let module = Module { context: context.clone(), raw, owned: true, keep: None };
         let functions = module.load_functions(&entered);
-        // Dropping the module enters the context again, so not under this guard.
         drop(entered);
         functions.map(|()| module)
     }
 
     /// Has every kernel on the device now: under lazy loading the first launch would wait for the context to fall idle.
     fn load_functions(&self, entered: &Entered<'_>) -> Result<(), Error> {
+        let may = self.context.may_wait("loading kernels")?;
         for function in self.functions(entered)? {
             // SAFETY: a function of this module.
-            entered.check(unsafe { entered.driver.function_load(function) })?;
+            entered.check(unsafe { entered.driver.function_load(may, function) })?;
         }
         Ok(())
     }
@@ -210,7 +211,8 @@ impl Drop for Module {
 /// A program is a shared module: kernels keep it loaded.
 pub(super) struct Loaded(pub(super) Arc<Module>);
 
-impl BackendProgram for Loaded {
+// SAFETY: globals are where their loader says that they are, for as long as this lives.
+unsafe impl BackendProgram for Loaded {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn BackendKernel>>, Error> {
         Ok(self.0.function(name)?.map(|function| Arc::new(function) as Arc<dyn BackendKernel>))
     }

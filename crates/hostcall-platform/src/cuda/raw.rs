@@ -42,9 +42,11 @@ impl Limit {
 /// # Errors
 /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::Backend`] if the driver refuses.
 pub fn set_limit(device: &Device, limit: Limit, bytes: usize) -> Result<(), Error> {
-    let entered = cuda(device)?.context.enter()?;
+    let context = &cuda(device)?.context;
+    let may = context.may_wait("setting a limit")?;
+    let entered = context.enter()?;
     // SAFETY: the context is current.
-    entered.check(unsafe { entered.driver.ctx_set_limit(limit.raw(), bytes) })
+    entered.check(unsafe { entered.driver.ctx_set_limit(may, limit.raw(), bytes) })
 }
 
 /// A limit of the device's context.

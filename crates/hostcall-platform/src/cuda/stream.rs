@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered, STREAM_NON_BLOCKING};
+use super::context::{Context, Entered, Resource, STREAM_NON_BLOCKING};
 use super::driver::Status;
 use super::event::Event;
 use super::fault;
@@ -19,6 +19,7 @@ use crate::args::Params;
 use crate::backend::{BackendEvent, BackendGraph, BackendKernel, BackendMemory, BackendQueue, Span, Ticket};
 use crate::error::Error;
 use crate::queue::Launch;
+use crate::waits;
 
 /// How long `synchronize` asks before it sleeps. Waking a sleeper costs tens of microseconds, which a short kernel should not pay; a long one
 /// should not burn a core. The choice is made here, per call, and not by the context's scheduling flags, which belong to every user of the
@@ -30,7 +31,7 @@ pub(super) struct Stream {
     context: Arc<Context>,
     raw: sys::CUstream,
     owned: bool,
-    #[expect(dead_code, reason = "held for its drop")]
+    /// Held for its drop.
     keep: Option<Box<dyn Any + Send + Sync>>,
     /// What `synchronize` sleeps on. One thread at a time: what is slept on is not recorded again meanwhile.
     marker: Mutex<Event>,
@@ -181,6 +182,7 @@ impl Stream {
 
     /// Waits until the stream is idle: asks for [`SPIN`], then sleeps.
     pub(super) fn wait_idle(&self, entered: &Entered<'_>) -> Result<(), Error> {
+        let may = self.context.may_wait("waiting for a queue")?;
         let start = Instant::now();
         while start.elapsed() < SPIN {
             if self.query(entered)? {
@@ -204,14 +206,14 @@ impl Stream {
         let recorded = event.and_then(|event| unsafe { entered.driver.event_record(event, self.raw) }.map(|()| event));
         let waited = match recorded {
             // SAFETY: live handle.
-            Ok(event) => entered.check(unsafe { entered.driver.event_synchronize(event) }),
+            Ok(event) => entered.check(unsafe { entered.driver.event_synchronize(may, event) }),
             // Whoever waits may have lent memory to a copy, so there is no way around waiting.
             // SAFETY: live handle.
-            Err(_) => entered.check(unsafe { entered.driver.stream_synchronize(self.raw) }),
+            Err(_) => entered.check(unsafe { entered.driver.stream_synchronize(may, self.raw) }),
         };
         if !own.is_null() {
             // SAFETY: made just now, and destroyed this once.
-            entered.ignore(unsafe { entered.driver.event_destroy(own) });
+            entered.ignore(unsafe { entered.driver.event_destroy(may, own) });
         }
         waited
     }
@@ -258,6 +260,7 @@ impl BackendQueue for Stream {
     }
 
     fn copy_to(&self, to: &Span, from: &[u8]) -> Result<(), Error> {
+        self.context.may_wait("a copy from borrowed host memory")?;
         let entered = self.enter_uncaptured("a copy from borrowed host memory")?;
         // SAFETY: the span was checked against its memory; `from` is borrowed until the copy has ended, which is waited for below.
         entered.check(unsafe { entered.driver.memcpy_to_device(to.address(), from.as_ptr().cast(), from.len(), self.raw) })?;
@@ -265,6 +268,7 @@ impl BackendQueue for Stream {
     }
 
     fn copy_from(&self, to: &mut [u8], from: &Span) -> Result<(), Error> {
+        self.context.may_wait("a copy to borrowed host memory")?;
         let entered = self.enter_uncaptured("a copy to borrowed host memory")?;
         // SAFETY: as in `copy_to`.
         entered.check(unsafe { entered.driver.memcpy_to_host(to.as_mut_ptr().cast(), from.address(), to.len(), self.raw) })?;
@@ -289,6 +293,7 @@ impl BackendQueue for Stream {
     }
 
     fn synchronize(&self) -> Result<(), Error> {
+        self.context.may_wait("waiting for a queue")?;
         let mut state = self.lock();
         if state.capture.is_some() {
             return Err(fault::capturing("waiting for the queue"));
@@ -301,12 +306,10 @@ impl BackendQueue for Stream {
         for id in owed {
             drop(self.context.outstanding.take(id));
         }
+        drop((entered, used));
         if waited.is_ok() {
-            entered.free_waiting_if_idle();
+            self.context.free_if_quiet();
         }
-        // Dropping memory enters the context again, so not under this guard.
-        drop(entered);
-        drop(used);
         waited
     }
 
@@ -362,6 +365,7 @@ impl BackendQueue for Stream {
     }
 
     fn end_capture(&self) -> Result<Arc<dyn BackendGraph>, Error> {
+        let may = self.context.may_wait("making a graph")?;
         let Some(recorded) = self.lock().capture.take() else { return Err(fault::not_capturing()) };
         let raw = {
             let entered = self.context.enter()?;
@@ -369,7 +373,7 @@ impl BackendQueue for Stream {
             // SAFETY: live handle, an out parameter.
             entered.check(unsafe { entered.driver.stream_end_capture(self.raw, &mut graph) })?;
             // SAFETY: the graph just captured.
-            unsafe { Graph::instantiate(&entered, graph) }?
+            unsafe { Graph::instantiate(&entered, may, graph) }?
         };
         Ok(Arc::new(Graph::new(&self.context, raw, recorded)))
     }
@@ -389,21 +393,46 @@ impl BackendQueue for Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.lock().capture.is_some() {
-            drop(self.end_capture());
+        let (raw, used) = (self.owned.then_some(self.raw), std::mem::take(&mut self.lock().used));
+        if waits::may_wait() {
+            if self.lock().capture.is_some() {
+                drop(self.end_capture());
+            }
+            // A lost device answers at once.
+            if (self.owned || !used.is_empty())
+                && let Err(error) = self.synchronize()
+            {
+                tracing::debug!(%error, "dropping a queue");
+            }
+            if let Some(raw) = raw {
+                self.context.release(Resource::Stream(raw));
+            }
+        } else if self.owned || !used.is_empty() {
+            // What it is in use for is over when no stream has work.
+            let (keep, owed) = (self.keep.take(), std::mem::take(&mut self.lock().owed));
+            self.context.release(Resource::Any(Box::new(Abandoned { context: self.context.clone(), raw, owed, _kept: (used, keep) })));
         }
-        let in_use = { !self.lock().used.is_empty() };
-        // A lost device answers at once.
-        if (self.owned || in_use)
-            && let Err(error) = self.synchronize()
-        {
-            tracing::debug!(%error, "dropping a queue");
+    }
+}
+
+/// What is left of a queue that was dropped where nothing may wait for it.
+struct Abandoned {
+    context: Arc<Context>,
+    raw: Option<sys::CUstream>,
+    owed: Vec<Id>,
+    _kept: (Vec<Arc<dyn BackendMemory>>, Option<Box<dyn Any + Send + Sync>>),
+}
+
+// SAFETY: as for the stream.
+unsafe impl Send for Abandoned {}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        for id in self.owed.drain(..) {
+            drop(self.context.outstanding.take(id));
         }
-        if self.owned
-            && let Ok(entered) = self.context.enter()
-        {
-            // SAFETY: made in `new`, destroyed this once.
-            entered.ignore(unsafe { entered.driver.stream_destroy(self.raw) });
+        if let Some(raw) = self.raw {
+            self.context.release(Resource::Stream(raw));
         }
     }
 }

@@ -9,7 +9,9 @@ use std::sync::atomic::Ordering;
 use cudarc::driver::sys;
 
 use super::context::{Context, Entered, Resource};
+use super::driver::{Driver, Failed};
 use super::memory::Block;
+use super::quiet::{MayWait, Quiet};
 use crate::backend::BackendMemory;
 use crate::device::DeviceKind;
 use crate::error::Error;
@@ -58,7 +60,7 @@ pub(super) struct Imported {
 
 impl Imported {
     /// Imports it; a failure undoes what was done.
-    fn new(entered: &Entered<'_>, mut exported: vulkan::Exported) -> Result<Imported, Error> {
+    fn new(context: &Arc<Context>, entered: &Entered<'_>, may: MayWait, mut exported: vulkan::Exported) -> Result<Imported, Error> {
         let handle = exported.take_handle().ok_or_else(|| unavailable("Vulkan gave no descriptor of its memory".into()))?;
         let bytes = exported.bytes() as u64;
         let wanted = sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC {
@@ -70,17 +72,16 @@ impl Imported {
         };
         let mut memory = std::ptr::null_mut();
         // SAFETY: an out parameter, and a descriptor of memory of this size and of this GPU; the context is current.
-        entered.check(unsafe { entered.driver.import_external_memory(&mut memory, &wanted) })?;
+        entered.check(unsafe { entered.driver.import_external_memory(may, &mut memory, &wanted) })?;
         // The driver has it now.
         let _ = handle.into_raw_fd();
         let mut imported = Imported { pointer: 0, memory, exported };
         let all = sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset: 0, size: bytes, flags: 0, reserved: [0; 16] };
         // SAFETY: an out parameter; imported just now.
-        let mapped = unsafe { entered.driver.external_memory_buffer(&mut imported.pointer, memory, &all) };
+        let mapped = unsafe { entered.driver.external_memory_buffer(may, &mut imported.pointer, memory, &all) };
         if let Err(failed) = mapped {
             let error = entered.error(&failed);
-            // SAFETY: nobody else has it.
-            unsafe { imported.free(entered) };
+            context.release(Resource::Imported(imported));
             return Err(error);
         }
         Ok(imported)
@@ -90,14 +91,13 @@ impl Imported {
     ///
     /// # Safety
     /// Its context is current, and nobody uses it any more.
-    pub(super) unsafe fn free(self, entered: &Entered<'_>) {
-        if self.pointer != 0 {
-            // SAFETY: mapped in `new`, freed this once.
-            entered.ignore(unsafe { entered.driver.mem_free(self.pointer) });
-        }
+    pub(super) unsafe fn free(self, driver: &Driver, quiet: Quiet<'_>) -> Result<(), Failed> {
+        // SAFETY: mapped in `new`, freed this once.
+        let freed = if self.pointer == 0 { Ok(()) } else { unsafe { driver.mem_free(quiet, self.pointer) } };
         // SAFETY: imported in `new`, destroyed this once, after what was mapped from it.
-        entered.ignore(unsafe { entered.driver.destroy_external_memory(self.memory) });
+        let destroyed = unsafe { driver.destroy_external_memory(quiet, self.memory) };
         drop(self.exported);
+        freed.and(destroyed)
     }
 }
 
@@ -119,14 +119,15 @@ unsafe impl Sync for VulkanWindow {}
 
 impl VulkanWindow {
     fn new(context: &Arc<Context>, bytes: usize) -> Result<VulkanWindow, Error> {
+        let may = context.may_wait("opening a window into device memory")?;
+        context.free_if_quiet();
         let entered = context.enter()?;
-        entered.free_waiting_if_idle();
         let mut uuid = sys::CUuuid { bytes: [0; 16] };
         // SAFETY: an out parameter; the device is valid.
         entered.check(unsafe { entered.driver.device_uuid(&mut uuid, context.device) })?;
         let exported = vulkan::Exported::new(uuid.bytes.map(|byte| byte as u8), bytes).map_err(unavailable)?;
         let host = exported.host();
-        let imported = Imported::new(&entered, exported)?;
+        let imported = Imported::new(context, &entered, may, exported)?;
         let (address, _reachable) = (imported.pointer, Reachable::new(context));
         Ok(VulkanWindow { context: context.clone(), imported: Some(imported), address, host, bytes, _reachable })
     }
@@ -140,7 +141,8 @@ impl Drop for VulkanWindow {
     }
 }
 
-impl BackendMemory for VulkanWindow {
+// SAFETY: both addresses are of the same bytes, as many as it says, which stay until this is dropped.
+unsafe impl BackendMemory for VulkanWindow {
     fn device_address(&self) -> u64 {
         self.address
     }
@@ -179,13 +181,13 @@ impl GdrWindow {
         // SAFETY: inside `memory`, whole pages of it; `memory` outlives the mapping by the order of the fields.
         let mapping = unsafe { gdrcopy::Mapping::new(address, whole) }.map_err(unavailable);
         let reachable = Reachable::new(context);
-        // Dropping memory enters the context again, so not under this guard.
         drop(entered);
         Ok(GdrWindow { mapping: mapping?, address, bytes, _reachable: reachable, _memory: memory })
     }
 }
 
-impl BackendMemory for GdrWindow {
+// SAFETY: both addresses are of the same bytes, as many as it says, which stay until this is dropped.
+unsafe impl BackendMemory for GdrWindow {
     fn device_address(&self) -> u64 {
         self.address
     }

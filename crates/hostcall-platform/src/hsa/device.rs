@@ -90,7 +90,8 @@ impl HsaDevice {
     }
 }
 
-impl BackendDevice for HsaDevice {
+// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that their caller names.
+unsafe impl BackendDevice for HsaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.context.info
     }

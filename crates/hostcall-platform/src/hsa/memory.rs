@@ -127,7 +127,8 @@ pub(super) fn allow(context: &Context, agents: &[hsa_agent_t], address: usize) -
     context.check(allowed)
 }
 
-impl BackendMemory for Block {
+// SAFETY: both addresses are of the same bytes, as many as it says, which stay until this is dropped.
+unsafe impl BackendMemory for Block {
     fn device_address(&self) -> u64 {
         self.address as u64
     }

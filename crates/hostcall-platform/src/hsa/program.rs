@@ -135,7 +135,8 @@ impl Drop for Executable {
 /// A program is a shared executable: kernels keep it loaded.
 pub(super) struct Loaded(pub(super) Arc<Executable>);
 
-impl BackendProgram for Loaded {
+// SAFETY: globals are where their loader says that they are, for as long as this lives.
+unsafe impl BackendProgram for Loaded {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn BackendKernel>>, Error> {
         self.0.context.usable()?;
         Ok(self.0.kernel(name)?.map(|kernel| Arc::new(kernel) as Arc<dyn BackendKernel>))

@@ -208,7 +208,8 @@ impl Drop for Allocation {
     }
 }
 
-impl BackendMemory for Allocation {
+// SAFETY: both addresses are of the same bytes, as many as it says, which stay until this is dropped.
+unsafe impl BackendMemory for Allocation {
     fn device_address(&self) -> u64 {
         self.address as u64
     }
@@ -272,7 +273,8 @@ impl Drop for HostAllocation {
     }
 }
 
-impl BackendMemory for HostAllocation {
+// SAFETY: both addresses are of the same bytes, as many as it says, which stay until this is dropped.
+unsafe impl BackendMemory for HostAllocation {
     fn device_address(&self) -> u64 {
         self.start as u64
     }

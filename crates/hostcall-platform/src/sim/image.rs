@@ -152,7 +152,8 @@ fn private_copy(image: &[u8]) -> std::io::Result<File> {
     Ok(file)
 }
 
-impl BackendProgram for LoadedProgram {
+// SAFETY: globals are where their loader says that they are, for as long as this lives.
+unsafe impl BackendProgram for LoadedProgram {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn BackendKernel>>, Error> {
         let entry = match &*self.source {
             Source::Functions(list) => list.iter().find(|(n, _)| n == name).map(|(_, entry)| *entry),

@@ -1,12 +1,15 @@
 //! Bodies of classes and definitions: what they inherit, declare and set.
 
-use super::{Mode, Parser};
+use super::{Mode, Parser, Setting};
 use crate::context::{Attempt, Reported};
 use crate::diagnostic::Diagnostic;
 use crate::node::{Kind, Node};
+use crate::ops::BinOp;
 use crate::record::{Check, Field, FieldKind, RecId};
 use crate::source::Span;
+use crate::symbol::Symbol;
 use crate::token::Tok;
+use crate::ty::TyKind;
 
 use super::scope::Scope;
 
@@ -116,10 +119,22 @@ impl Parser {
         }
     }
 
-    /// `let name{bits} = value;`
+    /// The name of a field after `let`, which `append` or `prepend` may be before. (Fields may have these names, too.)
+    pub(super) fn parse_let_name(&mut self) -> Attempt<(Symbol, Span, Setting)> {
+        let (symbol, span) = self.expect_identifier("the name of a field after 'let'")?;
+        let how = match self.cx.symbols.get(symbol) {
+            b"append" if self.at(Tok::Identifier) => Setting::Append,
+            b"prepend" if self.at(Tok::Identifier) => Setting::Prepend,
+            _ => return Ok((symbol, span, Setting::Replace)),
+        };
+        let (symbol, span) = self.expect_identifier("the name of a field")?;
+        Ok((symbol, span, how))
+    }
+
+    /// `let name{bits} = value;`, `let append name = value;`
     fn parse_field_let(&mut self, record: RecId) -> Attempt<()> {
         self.advance();
-        let (symbol, span) = self.expect_identifier("the name of a field after 'let'")?;
+        let (symbol, span, how) = self.parse_let_name()?;
         let name = self.cx.nodes.string(symbol);
         let bits = self.parse_optional_ranges(Tok::LeftBrace, Tok::RightBrace)?;
         self.expect(Tok::Equal, "after the field's name")?;
@@ -131,8 +146,38 @@ impl Parser {
         let want = if partial { self.cx.types.bits(bits.len() as u32) } else { field.ty };
         let value = self.parse_value(Some(record), Some(want), Mode::Value)?;
         self.expect(Tok::Semicolon, "after the value")?;
+        let value = self.extended(record, span, name, (how, &bits), value)?;
         self.set_field(record, span, name, &bits, value)?;
         Ok(())
+    }
+
+    /// What a field is set to: `value`, or what it is and `value`.
+    fn extended(&mut self, record: RecId, span: Span, name: Node, (how, bits): (Setting, &[u32]), value: Node) -> Attempt<Node> {
+        if how == Setting::Replace {
+            return Ok(value);
+        }
+        let Some(&Field { ty, value: current, .. }) = self.cx.records[record].field(name) else {
+            return Err(self.no_such_field(record, name, span));
+        };
+        let op = match self.cx.types.kind(ty) {
+            TyKind::List(_) => BinOp::ListConcat,
+            TyKind::String => BinOp::StrConcat,
+            TyKind::Dag => BinOp::Concat,
+            _ => {
+                let message =
+                    format!("field '{}' is of type '{}', and lists, strings and dags can be extended", self.cx.unquoted(name), self.cx.type_text(ty));
+                return Err(self.cx.error(span, message));
+            }
+        };
+        if !bits.is_empty() {
+            return Err(self.cx.error(span, "bits are set, not extended"));
+        }
+        let Some(value) = self.cx.stored(value, ty) else { return Ok(value) };
+        Ok(match (how, current) {
+            (_, Node::UNSET) => value,
+            (Setting::Append, current) => self.cx.fold_bin(op, current, value, ty, Some(record)),
+            (_, current) => self.cx.fold_bin(op, value, current, ty, Some(record)),
+        })
     }
 
     fn no_such_field(&mut self, record: RecId, name: Node, span: Span) -> Reported {
@@ -276,7 +321,10 @@ impl Parser {
     /// Applies the `let … in` around a record, the outermost first.
     pub(super) fn apply_lets(&mut self, record: RecId) -> Attempt<()> {
         let lets = std::mem::take(&mut self.lets);
-        let result = lets.iter().flatten().try_for_each(|item| self.set_field(record, item.span, item.name, &item.bits, item.value));
+        let result = lets.iter().flatten().try_for_each(|item| {
+            let value = self.extended(record, item.span, item.name, (item.how, &item.bits), item.value)?;
+            self.set_field(record, item.span, item.name, &item.bits, value)
+        });
         self.lets = lets;
         result
     }

@@ -53,7 +53,7 @@ impl Parser {
             if value == Node::UNSET {
                 return Err(self.cx.error(span, "a loop needs a list, not '?'"));
             }
-            self.parse_range(Some(value), &mut numbers)?;
+            self.parse_range(Some((value, span)), &mut numbers)?;
         }
         let numbers: Vec<Node> = numbers.into_iter().map(|number| self.cx.int(i64::from(number))).collect();
         Ok((self.cx.list(Ty::INT, &numbers), Ty::INT))

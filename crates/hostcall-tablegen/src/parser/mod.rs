@@ -130,6 +130,18 @@ struct Let {
     span: Span,
     bits: Vec<u32>,
     value: Node,
+    how: Setting,
+}
+
+/// How a `let` sets a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Setting {
+    /// In place of what it was.
+    Replace,
+    /// Behind it: `let append`.
+    Append,
+    /// Before it: `let prepend`.
+    Prepend,
 }
 
 /// A `defset` being filled.

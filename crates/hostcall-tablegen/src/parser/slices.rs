@@ -112,23 +112,32 @@ impl Parser {
     }
 
     /// `n`, `n...m`, `n-m`; the first number may have been read already.
-    pub(super) fn parse_range(&mut self, first: Option<Node>, numbers: &mut Vec<u32>) -> Attempt<()> {
-        let span = self.tok.span;
-        let first = match first {
+    pub(super) fn parse_range(&mut self, first: Option<(Node, Span)>, numbers: &mut Vec<u32>) -> Attempt<()> {
+        let (first, span) = match first {
             Some(first) => first,
-            None => self.parse_value(None, None, Mode::Value)?,
+            None => {
+                let span = self.tok.span;
+                (self.parse_value(None, None, Mode::Value)?, span)
+            }
         };
         let start = self.known_number(first, span)?;
+        let mut end_span = span;
         let end = match self.tok.kind {
             Tok::Ellipsis | Tok::Minus => {
                 self.advance();
-                let span = self.tok.span;
+                end_span = self.tok.span;
                 let end = self.parse_value(None, None, Mode::Value)?;
-                self.known_number(end, span)?
+                self.known_number(end, end_span)?
             }
             Tok::Int => self.negated_end()?,
             _ => start,
         };
+        for (number, span) in [(start, span), (end, end_span)] {
+            if u32::try_from(number).is_err() {
+                let message = format!("{number} is too large: numbers in ranges are at most {}", u32::MAX);
+                return Err(self.cx.error(span, message));
+            }
+        }
         let too_long = start.abs_diff(end) as usize >= self.cx.options.limits.list;
         let (Ok(start), Ok(end), false) = (u32::try_from(start), u32::try_from(end), too_long) else {
             return Err(self.cx.error(span, format!("the range from {start} to {end} is too long")));

@@ -249,17 +249,17 @@ impl Parser {
         Ok(())
     }
 
-    /// `let name<bits> = value, … in statements`
+    /// `let name<bits> = value, append name = value, … in statements`
     fn parse_let(&mut self) -> Attempt<()> {
         self.advance();
         let mut items = Vec::new();
         loop {
-            let (symbol, span) = self.expect_identifier("the name of a field after 'let'")?;
+            let (symbol, span, how) = self.parse_let_name()?;
             let name = self.cx.nodes.string(symbol);
             let bits = self.parse_optional_ranges(Tok::Less, Tok::Greater)?;
             self.expect(Tok::Equal, "after the field's name")?;
             let value = self.parse_value(None, None, Mode::Value)?;
-            items.push(Let { name, span, bits, value });
+            items.push(Let { name, span, bits, value, how });
             if !self.eat(Tok::Comma) {
                 break;
             }

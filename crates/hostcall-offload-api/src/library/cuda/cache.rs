@@ -1,98 +1,20 @@
 //! Freed memory that is kept for the next allocation of its size.
 //!
-//! The driver's free waits for the whole device, and its allocation takes microseconds. So small blocks of device memory are kept when they are freed, by
-//! size (powers of two), and given out again when no queue can still be using them: every queue counts its works, a freed block remembers what the queues
-//! had left to do, and a queue that was waited for says how far it is. Nothing of that asks the driver, and launches of different queues share no word. Where a queue has not been waited for, memory comes from
-//! the driver, as if there were no cache.
+//! The driver frees when no queue has work, and its allocation takes microseconds. So small blocks of device memory are kept when they are freed, by
+//! size (powers of two), and given out again when no queue can still be using them: every queue counts its works ([`Work`]), a freed block remembers what
+//! the queues had left to do, and a queue that was waited for says how far it is. Nothing of that asks the driver. Where a queue has not been waited
+//! for, memory comes from the driver, as if there were no cache.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use offload::cuda::flat::{Before, Work, is_past};
 
 /// The largest block that is kept.
 pub(super) const LARGEST: usize = 1 << 20;
 
 /// The smallest: what the driver gives at least.
 const SMALLEST: usize = 256;
-
-/// Work that was put into queues, of all devices: one may copy another's memory.
-#[derive(Default)]
-pub(super) struct Work {
-    queues: Mutex<Vec<Arc<QueueWork>>>,
-}
-
-/// How far a queue is: its works are counted. Launches of different queues share nothing here.
-#[derive(Default)]
-pub(super) struct QueueWork {
-    /// Works, the latest perhaps only about to be put in.
-    begun: AtomicU64,
-    /// Works of which is known that they are done, and all before them.
-    done: AtomicU64,
-}
-
-/// What has to be done before a freed block may be used again: works of queues.
-pub(super) type Before = Vec<(Arc<QueueWork>, u64)>;
-
-impl Work {
-    pub(super) fn queue(&self) -> Arc<QueueWork> {
-        let queue = Arc::new(QueueWork::default());
-        self.queues().push(queue.clone());
-        queue
-    }
-
-    /// Forgets a queue that was closed, if its work is done. Otherwise it stays, and blocks that it may use are not given out again.
-    pub(super) fn close(&self, queue: &Arc<QueueWork>) {
-        if queue.is_done(u64::MAX) {
-            self.queues().retain(|known| !Arc::ptr_eq(known, queue));
-        }
-    }
-
-    /// Forgets all queues: a session has ended, and there are none.
-    pub(super) fn forget(&self) {
-        for queue in self.queues().drain(..) {
-            queue.waited(u64::MAX);
-        }
-    }
-
-    /// What queues have to do that were given work before now.
-    fn before(&self) -> Before {
-        let busy = |queue: &Arc<QueueWork>| {
-            let begun = queue.latest();
-            (!queue.is_done(begun)).then(|| (queue.clone(), begun))
-        };
-        self.queues().iter().filter_map(busy).collect()
-    }
-
-    fn queues(&self) -> MutexGuard<'_, Vec<Arc<QueueWork>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl QueueWork {
-    /// Work is about to be put into the queue.
-    pub(super) fn begin(&self) {
-        // Release: pairs with the load in `latest`. Who frees memory after the work was put in sees it counted.
-        self.begun.fetch_add(1, Ordering::Release);
-    }
-
-    /// What is in the queue now: for `waited`, when that has been waited for.
-    pub(super) fn latest(&self) -> u64 {
-        // Acquire: pairs with the change in `begin`.
-        self.begun.load(Ordering::Acquire)
-    }
-
-    /// Everything up to `latest` was waited for.
-    pub(super) fn waited(&self, latest: u64) {
-        // Release: pairs with the load in `is_done`: who sees it may give the memory to others.
-        self.done.fetch_max(latest, Ordering::Release);
-    }
-
-    /// Whether the first `number` works are done; all there are, if there are fewer.
-    fn is_done(&self, number: u64) -> bool {
-        // Acquire: both pair with the changes above.
-        self.done.load(Ordering::Acquire) >= self.begun.load(Ordering::Acquire).min(number)
-    }
-}
 
 /// Freed blocks of one device.
 pub(super) struct Cache<B> {
@@ -122,9 +44,7 @@ impl<B> Cache<B> {
         let mut state = self.lock();
         let blocks = state.classes.get_mut(&class)?;
         let (before, _) = blocks.front_mut()?;
-        // What is done stays done.
-        before.retain(|(queue, begun)| !queue.is_done(*begun));
-        if !before.is_empty() {
+        if !is_past(before) {
             return None;
         }
         let (_, block) = blocks.pop_front()?;
@@ -132,7 +52,7 @@ impl<B> Cache<B> {
         Some(block)
     }
 
-    /// Keeps a block that was freed just now. Blocks that are too many are given back: dropped, which may wait for the device.
+    /// Keeps a block that was freed just now. Blocks that are too many are given back.
     pub(super) fn keep(&self, class: usize, block: B, work: &Work) {
         let (mut over, before) = (Vec::new(), work.before());
         let mut state = self.lock();
@@ -171,6 +91,8 @@ impl<B> Cache<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
     fn a_block_is_given_out_again_when_the_work_before_its_free_was_waited_for() {
@@ -179,11 +101,10 @@ mod tests {
         cache.keep(256, "idle", &work);
         assert_eq!(cache.take(512), None);
         assert_eq!(cache.take(256), Some("idle"));
-        first.begin();
-        second.begin();
+        drop((first.begin(), second.begin()));
         cache.keep(256, "used", &work);
         // Work that comes later does not matter.
-        second.begin();
+        drop(second.begin());
         assert_eq!(cache.take(256), None);
         first.waited(first.latest());
         assert_eq!(cache.take(256), None, "the second queue may still use it");
@@ -196,23 +117,15 @@ mod tests {
     fn a_queue_that_was_closed_with_work_in_it_keeps_blocks_from_being_given_out() {
         let (work, cache) = (Work::default(), Cache::new(1 << 20));
         let (done, busy) = (work.queue(), work.queue());
-        done.begin();
+        drop(done.begin());
         done.waited(done.latest());
-        busy.begin();
+        drop(busy.begin());
         work.close(&done);
         work.close(&busy);
         cache.keep(256, (), &work);
-        assert_eq!(work.queues().len(), 1);
         assert_eq!(cache.take(256), None);
         busy.waited(busy.latest());
         work.close(&busy);
-        assert_eq!(work.queues().len(), 0);
-        assert_eq!(cache.take(256), Some(()));
-        // What was never waited for is forgotten at the end.
-        work.queue().begin();
-        cache.keep(256, (), &work);
-        assert_eq!(cache.take(256), None);
-        work.forget();
         assert_eq!(cache.take(256), Some(()));
     }
 
@@ -249,8 +162,9 @@ mod tests {
                     for _ in 0..2000 {
                         let Some(block) = cache.take(256) else { continue };
                         assert_eq!(owners[block].fetch_add(1, Ordering::AcqRel), 0, "one owner");
-                        queue.begin();
+                        let putting = queue.begin();
                         assert_eq!(owners[block].fetch_sub(1, Ordering::AcqRel), 1);
+                        drop(putting);
                         queue.waited(queue.latest());
                         cache.keep(256, block, &work);
                     }

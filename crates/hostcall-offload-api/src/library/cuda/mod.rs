@@ -8,12 +8,12 @@ mod properties;
 mod queue;
 
 use std::any::Any;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
-use offload::cuda::flat::{Flat, FlatKernel, FlatMemory, FlatProgram, Kind, Registration, check_image};
+use offload::cuda::flat::{Flat, FlatKernel, FlatMemory, FlatProgram, Kind, Registration, WORK, check_image};
 use offload::{DeviceKind, ImageKind, ProgramBundle};
 
-use self::cache::{Cache, Work, class_of};
+use self::cache::{Cache, class_of};
 use super::backend::{Block, Device, Global, Kernel, Pin, Platform, Program, Properties, Queue, Shape};
 use super::error::{fail, of_device};
 use super::host_calls::{self, Calls};
@@ -62,9 +62,6 @@ struct CudaDevice {
     flat: OnceLock<Result<Flat, Error>>,
     cache: OnceLock<Arc<Cache<FlatMemory>>>,
 }
-
-/// The work of all GPUs.
-static WORK: LazyLock<Work> = LazyLock::new(Work::default);
 
 /// A device keeps at most this part of its memory for later allocations, and no more than [`MOST_KEPT`].
 const KEPT_PART: u64 = 64;
@@ -153,7 +150,19 @@ impl Device for CudaDevice {
         if let Some(cache) = self.cache.get() {
             cache.clear();
         }
-        WORK.forget();
+        if let Some(Ok(flat)) = self.flat.get() {
+            // It fails only in functions of queues, where no session ends.
+            drop(flat.free_when_quiet());
+        }
+    }
+
+    fn may_wait(&self) -> Result<(), Error> {
+        if offload::waits::may_wait() {
+            return Ok(());
+        }
+        let text =
+            "this waits for the GPU, which may be waiting for this thread: it answers a kernel's call; use a queue, or another thread";
+        fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text)
     }
 }
 

@@ -5,37 +5,18 @@ use std::sync::Arc;
 
 use offload::cuda::flat::{Flat, FlatEvent, FlatStream};
 
-use super::cache::QueueWork;
-use super::{CudaKernel, WORK};
+use super::CudaKernel;
 use crate::library::arguments::Given;
 use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
 use crate::library::error::{Launched, fail, of_device};
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
-/// A queue of a GPU. Memory that is freed while it copies is the driver's to look after: `cuMemFree` waits for the device.
+/// A queue of a GPU. Memory that is freed while it has work stays until no queue has any (`offload::cuda::flat`).
 pub(super) struct CudaQueue {
     stream: FlatStream,
     device: Flat,
     can_prefetch: bool,
-    /// How far it is, for memory that is freed.
-    work: Arc<QueueWork>,
-}
-
-impl Drop for CudaQueue {
-    fn drop(&mut self) {
-        let (work, latest) = (self.work.clone(), self.work.latest());
-        let done = move || {
-            work.waited(latest);
-            WORK.close(&work);
-        };
-        // What is left in it is still done. Until then blocks that it may use are not given out again.
-        if self.stream.is_idle().unwrap_or(true) {
-            done();
-        } else if let Err(error) = self.stream.call_after(Box::new(done)) {
-            eprintln!("offload: freed memory is not used again until olShutDown: {error}");
-        }
-    }
 }
 
 /// The most bytes of a copy that is waited for without sleeping: it takes microseconds.
@@ -44,7 +25,7 @@ const COPIED_NOW: usize = 64 << 10;
 impl CudaQueue {
     pub(super) fn new(device: &Flat) -> Result<CudaQueue, Error> {
         let stream = device.stream().map_err(of_device)?;
-        Ok(CudaQueue { stream, device: device.clone(), can_prefetch: device.can_prefetch(), work: WORK.queue() })
+        Ok(CudaQueue { stream, device: device.clone(), can_prefetch: device.can_prefetch() })
     }
 }
 
@@ -71,40 +52,34 @@ impl Queue for CudaQueue {
             return Ok(fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device")?);
         };
         check(kernel, arguments)?;
-        self.work.begin();
         let awake = kernel.calls.as_ref().map(|calls| (calls.awake(), calls.clone()));
         // The driver copies the arguments from where the caller has them.
         // SAFETY: the parameters were compared with what the driver says of the kernel; the rest is the caller's.
         unsafe { self.stream.launch(&kernel.flat, shape.groups, shape.size, shape.shared, shape.cooperative, arguments.pointers()) }
             .map_err(of_device)?;
         match awake {
-            // The server looks for calls, and stays, until the kernel has ended. By a thread of ours: who ends a server calls the driver.
+            // The server looks for calls, and stays, until the kernel has ended. By another thread: who ends a server calls the driver.
             Some(awake) => Ok(self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device)?),
             None => Ok(()),
         }
     }
 
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {
-        self.work.begin();
         // SAFETY: the caller's.
         unsafe { self.stream.copy(to.address, from.address, size) }.map_err(of_device)
     }
 
     unsafe fn copy_now(&self, [to, from]: &[Place; 2], size: usize) -> Launched {
-        self.work.begin();
         if size > COPIED_NOW {
             // SAFETY: the caller's.
             unsafe { self.stream.copy(to.address, from.address, size) }.map_err(of_device)?;
             return Ok(self.synchronize()?);
         }
         // SAFETY: the caller's.
-        unsafe { self.stream.copy_now(to.address, from.address, size) }.map_err(of_device)?;
-        self.work.waited(self.work.latest());
-        Ok(())
+        Ok(unsafe { self.stream.copy_now(to.address, from.address, size) }.map_err(of_device)?)
     }
 
     unsafe fn fill(&self, to: Place, pattern: &[u8], size: usize) -> Result<(), Error> {
-        self.work.begin();
         let is_on_device = to.block.is_some_and(|block| block.is_on_device());
         // SAFETY: the caller's.
         unsafe { self.stream.fill(to.address, pattern, size, is_on_device) }.map_err(of_device)
@@ -114,12 +89,10 @@ impl Queue for CudaQueue {
         if !self.can_prefetch {
             return Ok(());
         }
-        self.work.begin();
         self.stream.prefetch(address, size, to_host).map_err(of_device)
     }
 
     fn call(&self, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
-        self.work.begin();
         self.stream.call_host(function).map_err(of_device)
     }
 
@@ -129,30 +102,18 @@ impl Queue for CudaQueue {
 
     fn wait(&self, event: &Arc<dyn Event>) -> Result<(), Error> {
         match event.as_any().downcast_ref::<CudaEvent>() {
-            // It counts as work: what comes after it is done later than what the other queue has now.
-            Some(event) => {
-                self.work.begin();
-                self.stream.wait(&event.0).map_err(of_device)
-            }
+            Some(event) => self.stream.wait(&event.0).map_err(of_device),
             None if event.is_complete()? => Ok(()),
             None => fail(ol_errc_t::OL_ERRC_UNSUPPORTED, "a queue of a GPU cannot wait for an event of another platform: use olSyncEvent"),
         }
     }
 
     fn synchronize(&self) -> Result<(), Error> {
-        let latest = self.work.latest();
-        self.stream.synchronize().map_err(of_device)?;
-        self.work.waited(latest);
-        Ok(())
+        self.stream.synchronize().map_err(of_device)
     }
 
     fn is_idle(&self) -> Result<bool, Error> {
-        let latest = self.work.latest();
-        let idle = self.stream.is_idle().map_err(of_device)?;
-        if idle {
-            self.work.waited(latest);
-        }
-        Ok(idle)
+        self.stream.is_idle().map_err(of_device)
     }
 }
 

@@ -119,6 +119,7 @@ impl FlatStream {
             function.allow_dynamic_shared(&self.context.enter()?, dynamic_shared)?;
         }
         let ([gx, gy, gz], [bx, by, bz], shared) = (groups, group_size, dynamic_shared);
+        let _putting = self.work.begin();
         self.context.call(
             // SAFETY: live handles; the driver copies each parameter before it returns.
             |driver| unsafe {

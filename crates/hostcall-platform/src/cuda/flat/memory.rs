@@ -10,7 +10,8 @@ use crate::backend::BackendMemory;
 use crate::cuda::context::{Context, Resource};
 use crate::cuda::driver::Status;
 use crate::cuda::fault;
-use crate::cuda::memory::Block;
+use crate::cuda::memory::{Block, with_freed};
+use crate::cuda::quiet::{self, MayWait};
 use crate::error::Error;
 
 /// Where memory lies.
@@ -60,7 +61,8 @@ const NATURAL_ALIGNMENT: usize = 256;
 /// `CU_MEM_ATTACH_GLOBAL`.
 const ATTACH_GLOBAL: u32 = 1;
 
-/// Host memory that the device uses. Dropping it takes it back.
+/// Host memory that the device uses. Dropping it takes it back, and waits until no stream has work. On a thread for which a device may be waiting it is
+/// taken back later.
 pub struct Registration {
     context: Arc<Context>,
     host: usize,
@@ -76,10 +78,21 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: registered in `Flat::register`, and unregistered this once.
-            entered.ignore(unsafe { entered.driver.mem_host_unregister(std::ptr::with_exposed_provenance_mut(self.host)) });
+        let host = std::ptr::with_exposed_provenance_mut(self.host);
+        let Some(may) = MayWait::here() else {
+            self.context.release(Resource::Foreign(host));
+            return;
+        };
+        if self.context.loss().is_some() {
+            return;
         }
+        // The memory is its owner's again when this returns.
+        quiet::when_quiet(may, |quiet| {
+            if let Ok(entered) = self.context.enter() {
+                // SAFETY: registered in `Flat::register`, and unregistered this once.
+                entered.ignore(unsafe { entered.driver.mem_host_unregister(quiet, host) });
+            }
+        });
     }
 }
 
@@ -109,11 +122,15 @@ impl Flat {
     }
 
     fn managed(&self, bytes: usize) -> Result<Managed, Error> {
+        with_freed(&self.context, || self.try_managed(bytes))
+    }
+
+    fn try_managed(&self, bytes: usize) -> Result<Managed, Error> {
+        let may = self.context.may_wait("allocating managed memory")?;
         let entered = self.context.enter()?;
-        entered.free_waiting_if_idle();
         let mut address = 0;
         // SAFETY: an out parameter; the context is current.
-        match unsafe { entered.driver.mem_alloc_managed(&mut address, bytes.max(1), ATTACH_GLOBAL) } {
+        match unsafe { entered.driver.mem_alloc_managed(may, &mut address, bytes.max(1), ATTACH_GLOBAL) } {
             Ok(()) => Ok(Managed { context: self.context.clone(), address }),
             Err(failed) if failed.status == Status::OUT_OF_MEMORY => Err(fault::out_of_memory(&self.context.name, bytes, 0)),
             Err(failed) => Err(entered.error(&failed)),
@@ -125,17 +142,17 @@ impl Flat {
     /// # Errors
     /// When the driver refuses: it is registered already, or is no memory.
     pub fn register(&self, host: usize, bytes: usize) -> Result<Registration, Error> {
+        let may = self.context.may_wait("registering host memory")?;
         let entered = self.context.enter()?;
         let pointer: *mut c_void = std::ptr::with_exposed_provenance_mut(host);
         let flags = sys::CU_MEMHOSTREGISTER_PORTABLE | sys::CU_MEMHOSTREGISTER_DEVICEMAP;
         // SAFETY: the driver looks for itself whether there is such memory.
-        entered.check(unsafe { entered.driver.mem_host_register(pointer, bytes, flags) })?;
+        entered.check(unsafe { entered.driver.mem_host_register(may, pointer, bytes, flags) })?;
         let mut registration = Registration { context: self.context.clone(), host, address: host };
         let mut address = 0;
         // SAFETY: registered with DEVICEMAP just now.
         let mapped = entered.check(unsafe { entered.driver.mem_host_device_pointer(&mut address, pointer, 0) });
         registration.address = address as usize;
-        // Dropping a registration enters the context again, so not under this guard.
         drop(entered);
         mapped.map(|()| registration)
     }

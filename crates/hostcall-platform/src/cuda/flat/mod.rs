@@ -6,7 +6,8 @@
 //! crate's. A lost device stays lost, and a missing driver is found before.
 //!
 //! Calls of streams leave the device's context current on a thread that had none. A device is not reset while it has streams. Launches are not counted in
-//! [`crate::Device::in_flight`], and freeing waits for the device as `cuMemFree` does.
+//! [`crate::Device::in_flight`]: streams are asked how far they are ([`WORK`]). What is freed while one has work is freed when none has, and nobody
+//! waits for that but who takes registered memory back.
 
 mod calls;
 mod kernel;
@@ -17,6 +18,8 @@ mod stream;
 use std::ffi::c_int;
 use std::sync::Arc;
 
+use self::calls::Words;
+
 pub use kernel::FlatKernel;
 pub use memory::{FlatMemory, Kind, Registration};
 pub use program::{FlatProgram, check_image};
@@ -25,6 +28,7 @@ pub use stream::{FlatEvent, FlatStream};
 
 use super::context::Context;
 use super::device::CudaInfo;
+pub use super::quiet::{Before, Putting, QueueWork, WORK, Work, is_past};
 use super::raw;
 use crate::calls::Threads;
 use crate::device::{Device, DeviceInfo};
@@ -37,6 +41,8 @@ pub struct Flat {
     device: Device,
     /// Those that call functions of its streams.
     threads: Arc<Threads>,
+    /// What its streams wait for meanwhile.
+    words: Arc<Words>,
 }
 
 impl Flat {
@@ -45,12 +51,21 @@ impl Flat {
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device.
     pub fn new(device: &Device) -> Result<Flat, Error> {
-        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone(), threads: Arc::default() })
+        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone(), threads: Arc::default(), words: Arc::default() })
     }
 
     /// Waits until the functions of streams that are gone have returned.
     pub fn wait_for_calls(&self) {
-        self.threads.wait();
+        // Functions of a lost device are dropped as soon as somebody sees that it is lost.
+        self.threads.wait(|| drop(self.context.look()));
+    }
+
+    /// Frees what was released and is not free yet, which the driver may have the last work of streams wait for. Waits until no stream has work.
+    ///
+    /// # Errors
+    /// On a thread for which a device may be waiting.
+    pub fn free_when_quiet(&self) -> Result<(), Error> {
+        self.context.free_when_quiet()
     }
 
     /// What it is.

@@ -1,17 +1,22 @@
 //! Images whose form and architecture the caller does not state: PTX, cubins and fatbins.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::kernel::FlatKernel;
 use super::{Flat, FlatStream};
 use crate::backend::{BackendProgram, GlobalInfo};
+use crate::cuda::context::Resource;
 use crate::cuda::image::{self, Capability, Form};
 use crate::cuda::module::{Loaded, Module};
 use crate::error::Error;
 use crate::program::Program;
 
-/// A loaded image. Dropping it runs its destructors and unloads it.
-pub struct FlatProgram {
+/// A loaded image. Dropping it runs its destructors and unloads it, when no stream has work.
+pub struct FlatProgram(ManuallyDrop<Box<Image>>);
+
+/// What is dropped then.
+struct Image {
     flat: Flat,
     loaded: Loaded,
     /// Functions to run at the end, by the kernel that calls them.
@@ -142,16 +147,11 @@ impl Flat {
         let arch = architecture(what, bytes).unwrap_or_else(|| "fatbin".to_owned());
         let module = Module::load_bytes(&self.context, "image", &arch, bytes, what == What::Ptx)?;
         let names = |list: &List| by_priority(bytes, list.prefix).into_iter().map(|(_, name)| name).collect::<Vec<_>>();
-        let program = FlatProgram { flat: self.clone(), loaded: Loaded(Arc::new(module)), destructors: names(&DESTRUCTORS) };
-        match program.run(&CONSTRUCTORS, &names(&CONSTRUCTORS)) {
-            Ok(()) => Ok(program),
-            Err(error) => {
-                // What was not constructed is not destroyed.
-                let mut program = program;
-                program.destructors.clear();
-                Err(error)
-            }
-        }
+        // What was not constructed is not destroyed.
+        let mut image = Image { flat: self.clone(), loaded: Loaded(Arc::new(module)), destructors: Vec::new() };
+        image.run(&CONSTRUCTORS, &names(&CONSTRUCTORS))?;
+        image.destructors = names(&DESTRUCTORS);
+        Ok(FlatProgram(ManuallyDrop::new(Box::new(image))))
     }
 
     /// Copies to device memory now, over a stream of its own.
@@ -164,12 +164,12 @@ impl Flat {
 impl FlatProgram {
     /// Where it is loaded.
     pub fn device(&self) -> &Flat {
-        &self.flat
+        &self.0.flat
     }
 
     /// The same in the other face, for a server to attach: the program of the `image` that was loaded. It keeps the module loaded.
     pub fn program(&self, name: &str, image: &[u8]) -> Program {
-        Program::of_image(self.flat.device.clone(), name.to_owned(), Arc::new(Loaded(self.loaded.0.clone())), image)
+        Program::of_image(self.0.flat.device.clone(), name.to_owned(), Arc::new(Loaded(self.0.loaded.0.clone())), image)
     }
 
     /// A kernel; `None` if there is none of this name.
@@ -177,7 +177,7 @@ impl FlatProgram {
     /// # Errors
     /// When the driver fails.
     pub fn kernel(&self, name: &str) -> Result<Option<FlatKernel>, Error> {
-        self.loaded.0.function(name)?.map(FlatKernel::new).transpose()
+        self.0.kernel(name)
     }
 
     /// The names of its kernels, in no order.
@@ -185,7 +185,7 @@ impl FlatProgram {
     /// # Errors
     /// When the driver fails.
     pub fn kernel_names(&self) -> Result<Vec<String>, Error> {
-        self.loaded.0.function_names()
+        self.0.loaded.0.function_names()
     }
 
     /// A global; `None` if there is none of this name.
@@ -193,17 +193,25 @@ impl FlatProgram {
     /// # Errors
     /// When the driver fails.
     pub fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
-        self.loaded.global(name)
+        self.0.loaded.global(name)
+    }
+}
+
+impl Image {
+    fn kernel(&self, name: &str) -> Result<Option<FlatKernel>, Error> {
+        self.loaded.0.function(name)?.map(FlatKernel::new).transpose()
     }
 
     /// Calls functions on the device, by their addresses in a list. Clang makes a kernel that calls those between two pointers.
     fn run(&self, list: &List, names: &[String]) -> Result<(), Error> {
-        let (Some(kernel), Some(start), Some(end)) = (self.kernel(list.kernel)?, self.global(list.start)?, self.global(list.end)?) else {
+        let (Some(kernel), Some(start), Some(end)) =
+            (self.kernel(list.kernel)?, self.loaded.global(list.start)?, self.loaded.global(list.end)?)
+        else {
             return Ok(());
         };
         let mut addresses = Vec::new();
         for name in names {
-            let Some(object) = self.global(name)?.filter(|object| object.size == 8) else { continue };
+            let Some(object) = self.loaded.global(name)?.filter(|object| object.size == 8) else { continue };
             let mut address = [0u8; 8];
             // SAFETY: a global of 8 bytes.
             unsafe { self.flat.device.backend().read(object.address, &mut address) }?;
@@ -224,12 +232,24 @@ impl FlatProgram {
     }
 }
 
-impl Drop for FlatProgram {
+impl Drop for Image {
     fn drop(&mut self) {
         let names = std::mem::take(&mut self.destructors);
-        if let Err(error) = self.run(&DESTRUCTORS, &names) {
+        if !names.is_empty()
+            && let Err(error) = self.run(&DESTRUCTORS, &names)
+        {
             tracing::debug!(%error, "destructors of an image");
         }
+    }
+}
+
+impl Drop for FlatProgram {
+    fn drop(&mut self) {
+        // Kernels of it may be in streams, which use what destructors destroy, and so may copies.
+        // SAFETY: nobody uses it after this.
+        let image = unsafe { ManuallyDrop::take(&mut self.0) };
+        let context = image.flat.context.clone();
+        context.release(Resource::Any(image));
     }
 }
 

@@ -6,14 +6,16 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::sys;
 
 use super::Flat;
-use super::calls::Returned;
+use super::calls::{Word, Words};
 use crate::backend::{BackendEvent, BackendQueue};
 use crate::calls::Calls;
-use crate::cuda::context::{Context, Held, STREAM_NON_BLOCKING};
+use crate::cuda::context::{Held, Resource, STREAM_NON_BLOCKING};
 use crate::cuda::driver::{Driver, Failed, Status};
 use crate::cuda::event::Event;
+use crate::cuda::quiet::{QueueWork, WORK};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::waits;
 
 /// A stream. What is in it when it is dropped is still done, and dropping does not wait for it.
 pub struct FlatStream {
@@ -21,8 +23,11 @@ pub struct FlatStream {
     pub(super) stream: Stream,
     pub(super) raw: sys::CUstream,
     pub(super) calls: Calls,
-    /// Made with the first function.
-    pub(super) returned: OnceLock<Arc<Returned>>,
+    pub(super) words: Arc<Words>,
+    /// Taken with the first function.
+    pub(super) word: OnceLock<Arc<Word>>,
+    /// How far it is.
+    pub(super) work: Arc<QueueWork>,
 }
 
 // SAFETY: a handle, valid on every thread; the driver serialises its use.
@@ -64,11 +69,12 @@ impl Flat {
         // SAFETY: made just now, and destroyed by the result only.
         match unsafe { Stream::borrowed(&self.context, raw, None) } {
             Ok(stream) => {
-                let calls = Calls::new(&self.threads);
-                Ok(FlatStream { context, stream, raw, calls, returned: OnceLock::new() })
+                let (calls, work) = (Calls::new(&self.threads), WORK.queue());
+                work.of_stream(&self.context, raw);
+                Ok(FlatStream { context, stream, raw, calls, words: self.words.clone(), word: OnceLock::new(), work })
             }
             Err(error) => {
-                destroy(&self.context, raw);
+                self.context.release(Resource::Stream(raw));
                 Err(error)
             }
         }
@@ -80,18 +86,21 @@ impl Flat {
     }
 }
 
-/// Gives a stream back. The driver does what is in it first, and this does not wait for that.
-fn destroy(context: &Context, raw: sys::CUstream) {
-    if let Ok(entered) = context.enter() {
-        // SAFETY: made in `Flat::stream`, and destroyed this once.
-        entered.ignore(unsafe { entered.driver.stream_destroy(raw) });
-    }
-}
-
 impl Drop for FlatStream {
     fn drop(&mut self) {
-        // (What is dropped after this neither owns the stream nor has lent memory to it.)
-        destroy(&self.context, self.raw);
+        // What is dropped after this neither owns the stream nor has lent memory to it.
+        if self.is_idle().unwrap_or(true) {
+            return WORK.end(&self.work);
+        }
+        // What its work uses is not freed until that is done, so somebody has to ask. Until then it is not destroyed.
+        let work = self.work.clone();
+        waits::until_done(move || {
+            let is_done = work.ask();
+            if is_done {
+                WORK.end(&work);
+            }
+            is_done
+        });
     }
 }
 
@@ -110,6 +119,7 @@ impl FlatStream {
     /// [`Error::DeviceLost`], or what the driver says.
     #[inline(always)]
     pub unsafe fn copy(&self, to: usize, from: usize, bytes: usize) -> Result<(), Error> {
+        let _putting = self.work.begin();
         // SAFETY: the caller's; all memory is in one address space, so the driver knows what is whose.
         self.call(|driver| unsafe { driver.memcpy(to as u64, from as u64, bytes, self.raw) })
     }
@@ -124,10 +134,14 @@ impl FlatStream {
     // As for `launch`.
     #[inline(always)]
     pub unsafe fn copy_now(&self, to: usize, from: usize, bytes: usize) -> Result<(), Error> {
+        let may = self.context.may_wait("a copy")?;
         // SAFETY: the caller's.
         unsafe { self.copy(to, from, bytes) }?;
+        let latest = self.work.latest();
         // SAFETY: a live stream.
-        self.call(|driver| unsafe { driver.stream_synchronize(self.raw) })
+        self.call(|driver| unsafe { driver.stream_synchronize(may, self.raw) })?;
+        self.work.waited(latest);
+        Ok(())
     }
 
     /// Fills memory with a pattern, in order. `is_on_device`: no part of it is memory of the host, or managed.
@@ -141,6 +155,7 @@ impl FlatStream {
     /// # Errors
     /// As for [`FlatStream::copy`].
     pub unsafe fn fill(&self, to: usize, pattern: &[u8], bytes: usize, is_on_device: bool) -> Result<(), Error> {
+        let _putting = self.work.begin();
         let pattern = shortest(pattern);
         let at = to as u64;
         match *pattern {
@@ -221,6 +236,7 @@ impl FlatStream {
     /// As for [`FlatStream::copy`].
     pub fn prefetch(&self, address: usize, bytes: usize, to_host: bool) -> Result<(), Error> {
         let location = Location { kind: if to_host { ON_HOST } else { ON_DEVICE }, id: if to_host { 0 } else { self.context.device } };
+        let _putting = self.work.begin();
         // SAFETY: the driver looks for itself whether there is such memory; nothing of it changes.
         self.call(|driver| unsafe { driver.mem_prefetch(address as u64, bytes, location, 0, self.raw) })
     }
@@ -230,6 +246,7 @@ impl FlatStream {
     /// # Errors
     /// [`Error::DeviceLost`], or when the driver has no more events.
     pub fn record(&self, timed: bool) -> Result<FlatEvent, Error> {
+        let _putting = self.work.begin();
         let event = if timed { Event::timed(&self.context)? } else { Event::untimed(&self.context)? };
         self.stream.record(&event)?;
         Ok(FlatEvent(event))
@@ -240,6 +257,8 @@ impl FlatStream {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn wait(&self, event: &FlatEvent) -> Result<(), Error> {
+        // What comes after it is done later than what the other stream has now.
+        let _putting = self.work.begin();
         // SAFETY: live handles. (`Stream::wait` takes events of its own device only.)
         self.call(|driver| unsafe { driver.stream_wait_event(self.raw, event.0.raw, 0) })
     }
@@ -256,9 +275,11 @@ impl FlatStream {
             }
             std::hint::spin_loop();
         }
-        // Nothing of this stream is counted, or used by it only (see `crate::cuda::flat`): there is nothing to give back.
+        let latest = self.work.latest();
         let entered = self.context.enter()?;
-        self.stream.wait_idle(&entered)
+        self.stream.wait_idle(&entered)?;
+        self.work.waited(latest);
+        Ok(())
     }
 
     /// Whether nothing is left to do.
@@ -266,7 +287,7 @@ impl FlatStream {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn is_idle(&self) -> Result<bool, Error> {
-        let is_idle = Cell::new(true);
+        let (is_idle, latest) = (Cell::new(true), self.work.latest());
         self.call(|driver| {
             // SAFETY: a live stream.
             match unsafe { driver.stream_query(self.raw) } {
@@ -277,7 +298,15 @@ impl FlatStream {
                 other => other,
             }
         })?;
+        if is_idle.get() {
+            self.work.waited(latest);
+        }
         Ok(is_idle.get())
+    }
+
+    /// How far it is, for what its work uses.
+    pub fn work(&self) -> &Arc<QueueWork> {
+        &self.work
     }
 }
 
