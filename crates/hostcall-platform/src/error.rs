@@ -8,7 +8,7 @@ use hostcall_abi::descriptor::Element;
 use crate::device::DeviceKind;
 
 /// What went wrong.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A platform cannot be used on this machine.
@@ -246,6 +246,8 @@ pub enum Error {
         text: String,
     },
 }
+
+hostcall_error::readable!(Error);
 
 /// The fault that ended a kernel on the simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]

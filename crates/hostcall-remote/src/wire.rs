@@ -35,7 +35,7 @@ const MOST_NOTES: usize = 128;
 pub const MOST_REPLY_UNITS: u64 = 16 << 20;
 
 /// Why bytes are no request or no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
     /// They end too early.
@@ -68,6 +68,8 @@ pub enum Malformed {
     #[error("it wants room for {0} units of replies")]
     Room(u64),
 }
+
+hostcall_error::readable!(Malformed);
 
 fn put(to: &mut Vec<u8>, unit: u32) {
     to.extend_from_slice(&unit.to_le_bytes());

@@ -29,7 +29,7 @@ void *fake_context = context, *fake_module = module, *fake_function = function;
   __attribute__((weak)) R name(void) { return 801; }
 
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
-OK(cuEventDestroy_v2) OK(cuCtxSetLimit)
+OK(cuEventDestroy_v2) OK(cuCtxSetLimit) OK(cuThreadExchangeStreamCaptureMode)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
 NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
@@ -179,7 +179,7 @@ __attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const
   if (strcmp(name, "__HOSTCALL_SIGNATURE__Typed__add42") == 0) { *p = (P)(uintptr_t)&fake_signature; *bytes = 8; return 0; }
   return 500;
 }
-R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
+__attribute__((weak)) R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
 R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; count(&fake_streams, 1); return 0; }
 R cuStreamDestroy_v2(void *s) { (void)s; count(&fake_streams, -1); return 0; }
 R cuStreamGetCtx(void *s, void **c) { (void)s; *c = context; return 0; }

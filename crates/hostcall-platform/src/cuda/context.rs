@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 use cudarc::driver::sys;
 
 use super::driver::{Driver, Failed, Status};
+use super::event::Event;
 use super::fault;
 use super::flight::{self, LEFT_IN, Outstanding};
 use super::window::Imported;
@@ -88,6 +89,8 @@ pub(super) struct Context {
     loss: OnceLock<Loss>,
     /// Copies to and from globals: a stream of its own, so that they pass kernels that run elsewhere.
     pub(super) side: sys::CUstream,
+    /// Recorded there, by the thread that [watches](super::watch).
+    pub(super) probe: sys::CUevent,
     waiting: Mutex<Vec<Resource>>,
     /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
     pub(super) host_blocks: AtomicUsize,
@@ -171,20 +174,22 @@ impl Context {
             open: RwLock::new(true),
             loss: OnceLock::new(),
             side: std::ptr::null_mut(),
+            probe: std::ptr::null_mut(),
             waiting: Mutex::default(),
             host_blocks: AtomicUsize::new(0),
             holders: AtomicUsize::new(0),
             outstanding: Arc::default(),
         };
         // If this fails, dropping `context` releases the primary context again.
-        let side = {
+        let mut side = std::ptr::null_mut();
+        {
             let entered = context.enter()?;
-            let mut side = std::ptr::null_mut();
             // SAFETY: an out parameter; the context is current.
             entered.check(unsafe { driver.stream_create(&mut side, STREAM_NON_BLOCKING) })?;
-            side
-        };
+        }
         context.side = side;
+        let probe = Event::raw(&context.enter()?, Event::UNTIMED)?;
+        context.probe = probe;
         Ok(Arc::new(context))
     }
 
@@ -289,6 +294,7 @@ impl Context {
         // What is dropped here may come back to this context, and finds it closed.
         drop((open, known));
         self.outstanding.settle();
+        self.outstanding.close();
         // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
         match (reset, released) {
             (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
@@ -299,6 +305,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        self.outstanding.close();
         // In a host function nothing may be called: then all this is left to the end of the process.
         if !*self.open.get_mut().unwrap_or_else(PoisonError::into_inner) || flight::in_host_function() {
             return;
@@ -309,6 +316,10 @@ impl Drop for Context {
             if !self.side.is_null() {
                 // SAFETY: made in `new`; nobody else is left to use it.
                 entered.ignore(unsafe { self.driver.stream_destroy(self.side) });
+            }
+            if !self.probe.is_null() {
+                // SAFETY: as above.
+                entered.ignore(unsafe { self.driver.event_destroy(self.probe) });
             }
         }
         if let Owner::Primary = self.owner {
@@ -327,6 +338,13 @@ impl Entered<'_> {
         self.check(unsafe { self.driver.ctx_push(self.context.raw) })?;
         self.pushed = true;
         Ok(())
+    }
+
+    /// Lets this thread call the driver while another thread, of whatever code, captures a graph: its calls would end the capture otherwise.
+    pub(super) fn relax_capture(&self) {
+        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
+        // SAFETY: a place for the former mode.
+        self.ignore(unsafe { self.driver.thread_capture_mode(&mut mode) });
     }
 
     /// A driver result as ours; notes when it means that the context is lost.

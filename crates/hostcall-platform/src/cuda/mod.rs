@@ -30,6 +30,7 @@ mod module;
 mod pages;
 mod raw;
 mod stream;
+mod watch;
 mod window;
 
 #[cfg(feature = "cudarc")]

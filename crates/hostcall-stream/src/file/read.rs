@@ -20,7 +20,7 @@ use crate::schema::{Field, Schema};
 use crate::sites::{Site, Sites};
 
 /// Why a recording cannot be read, or not on from here. What was read before is right.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// It could not be opened.
@@ -71,6 +71,8 @@ pub enum Error {
         what: String,
     },
 }
+
+hostcall_error::readable!(Error);
 
 /// How a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

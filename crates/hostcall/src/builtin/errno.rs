@@ -6,6 +6,8 @@ pub(super) use hostcall_abi::services::errno::*;
 
 /// No such place in a file, which only programs with std are told.
 pub(super) const ENXIO: u32 = 6;
+/// No terminal, which only programs with std are told.
+pub(super) const ENOTTY: u32 = 25;
 
 /// The number for an error.
 pub(super) fn of(error: &Error) -> u32 {
