@@ -6,10 +6,28 @@ use std::path::Path;
 
 /// All of them, by crate. Whoever adds one adds it here, so that it is seen.
 const ERRORS: &[(&str, &[&str])] = &[
-    ("hostcall", &[
-        "AttachError", "BufferError", "ConsoleError", "DefinitionError", "Failure", "FleetError", "FleetWaitError", "GrantError", "HandlerError", "Invalid",
-        "KernelReport", "NetGrantError", "ParsePlacementError", "RankError", "RegisterError", "ServerError", "WaitError",
-    ]),
+    (
+        "hostcall",
+        &[
+            "AttachError",
+            "BufferError",
+            "ConsoleError",
+            "DefinitionError",
+            "Failure",
+            "FleetError",
+            "FleetWaitError",
+            "GrantError",
+            "HandlerError",
+            "Invalid",
+            "KernelReport",
+            "NetGrantError",
+            "ParsePlacementError",
+            "RankError",
+            "RegisterError",
+            "ServerError",
+            "WaitError",
+        ],
+    ),
     ("hostcall-abi", &["CallError", "DecodeError", "Error", "GeometryError"]),
     ("hostcall-build", &["BuildError"]),
     ("hostcall-idl", &["Error", "ErrorKind", "Errors", "NamespaceError", "UnknownLanguage"]),
@@ -19,7 +37,10 @@ const ERRORS: &[(&str, &[&str])] = &[
     ("hostcall-platform", &["Error", "WindowError"]),
     ("hostcall-remote", &["Malformed", "RemoteError"]),
     ("hostcall-sinks", &["ConvertError", "OpenError", "ReadError"]),
-    ("hostcall-stream", &["AttachError", "Error", "FilterError", "ParseFilterError", "RecordError", "SinkError", "StartError", "WaitError"]),
+    (
+        "hostcall-stream",
+        &["AttachError", "Error", "FilterError", "ParseFilterError", "RecordError", "SinkError", "StartError", "WaitError"],
+    ),
     ("hostcall-tablegen", &["FieldError"]),
 ];
 
@@ -55,7 +76,9 @@ fn errors_of(source: &str) -> Vec<(&str, bool)> {
 
 /// Whether the source says that the type's `Debug` is its text.
 fn is_readable(source: &str, name: &str) -> bool {
-    let by_hand = format!("impl fmt::Debug for {name} {{\n    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {{\n        fmt::Display::fmt(self, f)");
+    let by_hand = format!(
+        "impl fmt::Debug for {name} {{\n    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {{\n        fmt::Display::fmt(self, f)"
+    );
     source.contains(&format!("hostcall_error::readable!({name});")) || source.contains(&by_hand)
 }
 

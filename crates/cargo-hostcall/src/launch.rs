@@ -273,9 +273,7 @@ fn ended_by_device(launched: Launched<'_>, error: &Error) -> (String, Option<u8>
             match &fault.kind {
                 FaultKind::StackOverflow { stack_bytes } => {
                     let each = if let Launched::Main(_) = launched { "thread" } else { "lane" };
-                    let text = format!(
-                        "stack overflow: {whose} has {stack_bytes} bytes\nnote: `--stack BYTES` gives each {each} more"
-                    );
+                    let text = format!("stack overflow: {whose} has {stack_bytes} bytes\nnote: `--stack BYTES` gives each {each} more");
                     (text, Some(ABORTED))
                 }
                 FaultKind::Deadlock(_) | FaultKind::Misuse(_) => (format!("{whose}: {}", fault.kind), None),

@@ -127,9 +127,19 @@ fn what_goes_wrong_in_one_package_is_told_with_the_way_out() {
         package.edit_in(file, to, from);
     };
     let kernels = "src/kernels.rs";
-    tried(kernels, "let i = global_id();", "let i = global_id(); let _: Vec<u8> = Vec::new();", &["use alloc::vec::Vec;", "extern crate alloc;"]);
+    tried(
+        kernels,
+        "let i = global_id();",
+        "let i = global_id(); let _: Vec<u8> = Vec::new();",
+        &["use alloc::vec::Vec;", "extern crate alloc;"],
+    );
     tried(kernels, "let i = global_id();", "let i = global_id(); let _ = String::new();", &["use alloc::string::String;"]);
-    tried(kernels, "use hostcall::CallError;", "use std::fs::File;\nuse hostcall::CallError;", &["kernels are `#![no_std]`", "cargo hostcall new"]);
+    tried(
+        kernels,
+        "use hostcall::CallError;",
+        "use std::fs::File;\nuse hostcall::CallError;",
+        &["kernels are `#![no_std]`", "cargo hostcall new"],
+    );
     tried("src/main.rs", "#[cfg(hostcall_device)]\nmod kernels;", "mod kernels;", &["put `#[cfg(hostcall_device)]` before the function"]);
     tried("src/main.rs", "include_program!(\"first-call\")", "include_program!(\"firstcall\")", &["has built no program `firstcall`"]);
     // Without a kernel, which the build for GPUs notices, the host's errors are seen all the same.
@@ -167,7 +177,10 @@ fn the_settings_for_editors_name_the_half_that_a_build_writes() {
 #[test]
 fn features_and_dependencies_of_a_package_reach_its_kernels_as_they_reach_its_program() {
     let package = OnePackage::new();
-    package.edit_kernels("Host::log(\"the first lane is done\")?;", "Host::log(if cfg!(feature = \"loud\") { \"LOUD\" } else { \"quiet\" })?;");
+    package.edit_kernels(
+        "Host::log(\"the first lane is done\")?;",
+        "Host::log(if cfg!(feature = \"loud\") { \"LOUD\" } else { \"quiet\" })?;",
+    );
     package.edit("fn main() ->", "#[cfg(feature = \"loud\")]\nuse tempfile as _;\n#[cfg(not(hostcall_device))]\nfn main() ->");
     let manifest = package.dir.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).expect("it was written");

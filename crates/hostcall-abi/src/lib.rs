@@ -40,10 +40,10 @@ pub mod rank;
 pub mod services;
 pub mod sim;
 pub mod stacks;
-pub mod thread_names;
 pub mod status;
 pub mod std_services;
 pub mod stream;
+pub mod thread_names;
 pub mod tick;
 pub mod word;
 

@@ -143,7 +143,8 @@ impl<'a> Package<'a> {
 }
 
 /// Cargo's settings in the directory of the half.
-const SETTINGS: &str = "[build]\nrustflags = [\"--cfg\", \"hostcall_device\", \"--check-cfg\", \"cfg(hostcall_device)\"]\ntarget-dir = \"../../editor\"\n";
+const SETTINGS: &str =
+    "[build]\nrustflags = [\"--cfg\", \"hostcall_device\", \"--check-cfg\", \"cfg(hostcall_device)\"]\ntarget-dir = \"../../editor\"\n";
 
 fn array(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()

@@ -89,7 +89,12 @@ mod tests {
 
     #[test]
     fn a_place_is_one_that_the_reader_finds() {
-        let text = shown("error", "E0308", "mismatched types", "error[E0308]: mismatched types\n  --> demo/src/main.rs:3:5\n   ::: core/src/x.rs:1:1\n3 | a --> b\n");
+        let text = shown(
+            "error",
+            "E0308",
+            "mismatched types",
+            "error[E0308]: mismatched types\n  --> demo/src/main.rs:3:5\n   ::: core/src/x.rs:1:1\n3 | a --> b\n",
+        );
         assert_eq!(text, "error[E0308]: mismatched types\n  --> /w/demo/src/main.rs:3:5\n   ::: core/src/x.rs:1:1\n3 | a --> b\n");
     }
 

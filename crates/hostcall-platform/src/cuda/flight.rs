@@ -72,7 +72,8 @@ impl Outstanding {
         let mut table = self.lock();
         loop {
             table.asleep = true;
-            table = self.changed.wait_while(table, |table| table.waiting.is_empty() && !table.closed).unwrap_or_else(PoisonError::into_inner);
+            table =
+                self.changed.wait_while(table, |table| table.waiting.is_empty() && !table.closed).unwrap_or_else(PoisonError::into_inner);
             table.asleep = false;
             table = self.changed.wait_timeout_while(table, time, |table| !table.closed).unwrap_or_else(PoisonError::into_inner).0;
             if table.closed || !table.waiting.is_empty() {
