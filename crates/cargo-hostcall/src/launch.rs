@@ -277,7 +277,10 @@ fn ended_by_device(launched: Launched<'_>, error: &Error) -> (String, Option<u8>
                     (text, Some(ABORTED))
                 }
                 FaultKind::Deadlock(_) | FaultKind::Misuse(_) => (format!("{whose}: {}", fault.kind), None),
-                kind => (format!("a fault ended the {}: {whose}: {kind}", launched.what()), Some(FAULTED)),
+                kind => {
+                    let function = fault.function.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
+                    (format!("a fault ended the {}: {whose}{function}: {kind}", launched.what()), Some(FAULTED))
+                }
             }
         }
         Error::DeviceLost { device, .. } => {

@@ -261,12 +261,14 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// What it did.
     pub kind: FaultKind,
+    /// The function of the image that did it, if the image says so.
+    pub function: Option<String>,
 }
 
 impl Fault {
     /// A fault. (Public for plugins outside of this crate.)
     pub fn new(kernel: impl Into<String>, block: [u32; 3], thread: [u32; 3], kind: FaultKind) -> Self {
-        Self { kernel: kernel.into(), block, thread, kind }
+        Self { kernel: kernel.into(), block, thread, kind, function: None }
     }
 }
 
@@ -307,7 +309,8 @@ pub enum FaultKind {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
-        write!(f, "{} (block {bx},{by},{bz} thread {tx},{ty},{tz})", self.kind)
+        let function = self.function.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
+        write!(f, "{}{function} (block {bx},{by},{bz} thread {tx},{ty},{tz})", self.kind)
     }
 }
 

@@ -24,11 +24,18 @@ pub(super) enum LaneEnd {
 
 /// A fault as the processor tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RawFault {
+pub(super) struct RawFault {
+    pub(super) kind: RawKind,
+    /// The instruction's address.
+    pub(super) at: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RawKind {
     Memory(u64),
     Stack,
-    Illegal(u64),
-    Arithmetic(u64),
+    Illegal,
+    Arithmetic,
 }
 
 const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
@@ -97,16 +104,16 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut 
         if let Some((trap, stack)) = unsafe { (*lane).trap() }
             && trap.stack_ptr_in_bounds(stack_pointer(context))
         {
-            let pc = instruction_pointer(context) as u64;
-            let fault = match signal {
-                libc::SIGILL | libc::SIGTRAP => RawFault::Illegal(pc),
-                libc::SIGFPE => RawFault::Arithmetic(pc),
+            let kind = match signal {
+                libc::SIGILL | libc::SIGTRAP => RawKind::Illegal,
+                libc::SIGFPE => RawKind::Arithmetic,
                 _ => {
                     // SAFETY: these signals carry an address.
                     let address = unsafe { (*info).si_addr() } as usize;
-                    if (stack.limit..stack.limit + PAGE).contains(&address) { RawFault::Stack } else { RawFault::Memory(address as u64) }
+                    if (stack.limit..stack.limit + PAGE).contains(&address) { RawKind::Stack } else { RawKind::Memory(address as u64) }
                 }
             };
+            let fault = RawFault { kind, at: instruction_pointer(context) as u64 };
             // SAFETY: the stack pointer is within the fiber, the closure only returns a value it owns, and `set_registers` puts all
             // registers that it names into the context that the system restores.
             let registers = unsafe { trap.setup_trap_handler(move || LaneEnd::Fault(fault)) };

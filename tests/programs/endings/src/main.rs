@@ -20,6 +20,7 @@ fn deeper(n: u64) -> u64 {
 }
 
 /// Reads where nothing is.
+#[inline(never)]
 fn read_nothing() -> u32 {
     let nowhere = std::hint::black_box(8usize) as *const u32;
     // SAFETY: none: that is the point.
