@@ -231,7 +231,7 @@ impl Context {
         }
     }
 
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         *self.open.read().unwrap_or_else(PoisonError::into_inner)
     }
 

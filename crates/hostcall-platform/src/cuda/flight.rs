@@ -205,6 +205,27 @@ mod tests {
     }
 
     #[test]
+    fn a_context_is_watched_by_one_while_something_is_outstanding_and_until_it_is_gone() {
+        let outstanding = Arc::new(Outstanding::default());
+        assert!(outstanding.begins_to_be_watched() && !outstanding.begins_to_be_watched());
+        let (looked, looks) = mpsc::channel();
+        let theirs = outstanding.clone();
+        let watcher = std::thread::spawn(move || {
+            while theirs.is_busy_after(Duration::from_millis(1)) {
+                // Nobody listens any more in the end.
+                let _ = looked.send(());
+            }
+        });
+        for _ in 0..3 {
+            let id = outstanding.add(Pending::Call(Box::new(|| ())));
+            looks.recv().unwrap();
+            drop(outstanding.take(id));
+        }
+        outstanding.close();
+        watcher.join().unwrap();
+    }
+
+    #[test]
     fn a_completion_that_panics_does_not_unwind_into_the_driver() {
         let outstanding = Arc::new(Outstanding::default());
         let data = outstanding.data(outstanding.add(Pending::Call(Box::new(|| panic!("from a completion")))));

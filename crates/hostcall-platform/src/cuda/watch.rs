@@ -38,10 +38,12 @@ impl Context {
 fn watch(context: &Weak<Context>, outstanding: &Outstanding) {
     while outstanding.is_busy_after(EVERY) {
         let Some(context) = context.upgrade() else { return };
-        // The error is noted, and told to whoever uses the context. One that is closed or lost has no later entries.
+        // A loss is noted, and told to whoever uses the context. One that is closed or lost has no later entries.
         if let Err(error) = look(&context) {
-            tracing::debug!(%error, "a context is watched no more");
-            return;
+            tracing::debug!(%error, "looking whether a context lives");
+            if context.loss().is_some() || !context.is_open() {
+                return;
+            }
         }
     }
 }
