@@ -23,7 +23,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 use cudarc::driver::sys;
 
 use super::driver::{Driver, Failed, Status};
-use super::event::Event;
 use super::fault;
 use super::flight::{self, LEFT_IN, Outstanding};
 use super::window::Imported;
@@ -89,8 +88,6 @@ pub(super) struct Context {
     loss: OnceLock<Loss>,
     /// Copies to and from globals: a stream of its own, so that they pass kernels that run elsewhere.
     pub(super) side: sys::CUstream,
-    /// Recorded there, by the thread that [watches](super::watch).
-    pub(super) probe: sys::CUevent,
     waiting: Mutex<Vec<Resource>>,
     /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
     pub(super) host_blocks: AtomicUsize,
@@ -174,22 +171,20 @@ impl Context {
             open: RwLock::new(true),
             loss: OnceLock::new(),
             side: std::ptr::null_mut(),
-            probe: std::ptr::null_mut(),
             waiting: Mutex::default(),
             host_blocks: AtomicUsize::new(0),
             holders: AtomicUsize::new(0),
             outstanding: Arc::default(),
         };
         // If this fails, dropping `context` releases the primary context again.
-        let mut side = std::ptr::null_mut();
-        {
+        let side = {
             let entered = context.enter()?;
+            let mut side = std::ptr::null_mut();
             // SAFETY: an out parameter; the context is current.
             entered.check(unsafe { driver.stream_create(&mut side, STREAM_NON_BLOCKING) })?;
-        }
+            side
+        };
         context.side = side;
-        let probe = Event::raw(&context.enter()?, Event::UNTIMED)?;
-        context.probe = probe;
         Ok(Arc::new(context))
     }
 
@@ -316,10 +311,6 @@ impl Drop for Context {
             if !self.side.is_null() {
                 // SAFETY: made in `new`; nobody else is left to use it.
                 entered.ignore(unsafe { self.driver.stream_destroy(self.side) });
-            }
-            if !self.probe.is_null() {
-                // SAFETY: as above.
-                entered.ignore(unsafe { self.driver.event_destroy(self.probe) });
             }
         }
         if let Owner::Primary = self.owner {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered};
+use super::context::Context;
 use super::driver::Status;
 use crate::backend::BackendEvent;
 use crate::error::Error;
@@ -37,16 +37,12 @@ impl Event {
     }
 
     fn new(context: &Arc<Context>, flags: u32) -> Result<Event, Error> {
-        let raw = Event::raw(&context.enter()?, flags)?;
-        Ok(Event { context: context.clone(), raw })
-    }
-
-    /// An event that the caller destroys.
-    pub(super) fn raw(entered: &Entered<'_>, flags: u32) -> Result<sys::CUevent, Error> {
+        let entered = context.enter()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: an out parameter; the context is current.
         entered.check(unsafe { entered.driver.event_create(&mut raw, flags) })?;
-        Ok(raw)
+        drop(entered);
+        Ok(Event { context: context.clone(), raw })
     }
 
     /// The plugin's own event behind a trait object, if it is one of `context`.
