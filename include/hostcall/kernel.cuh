@@ -61,16 +61,69 @@ HC_DEVICE_INLINE u64 now_ns() { return machine::now_ns(); }
 
 namespace codec {
 
+/// What kind of number a type is: `hostcall_abi::descriptor::Element`. (No header of the standard library is needed for it.)
 template <class T>
-HC_HOST_DEVICE constexpr u32 bytes_of() {
-    return (u32)sizeof(T);
-}
+struct number_of {
+    static constexpr u32 kind = 0;
+};
+template <>
+struct number_of<float> {
+    static constexpr u32 kind = HOSTCALL_ELEMENT_FLOAT;
+};
+template <>
+struct number_of<double> {
+    static constexpr u32 kind = HOSTCALL_ELEMENT_FLOAT;
+};
+#define HC_NUMBER(type, is)                                                                                                      \
+    template <>                                                                                                                  \
+    struct number_of<type> {                                                                                                     \
+        static constexpr u32 kind = HOSTCALL_ELEMENT_##is;                                                                       \
+    };
+HC_NUMBER(unsigned char, UNSIGNED)
+HC_NUMBER(unsigned short, UNSIGNED)
+HC_NUMBER(unsigned int, UNSIGNED)
+HC_NUMBER(unsigned long, UNSIGNED)
+HC_NUMBER(unsigned long long, UNSIGNED)
+HC_NUMBER(signed char, SIGNED)
+HC_NUMBER(short, SIGNED)
+HC_NUMBER(int, SIGNED)
+HC_NUMBER(long, SIGNED)
+HC_NUMBER(long long, SIGNED)
+#undef HC_NUMBER
+
+/// The type as bits 16 and up of an entry, if it is a number.
+template <class T, u32 kind = number_of<T>::kind>
+struct described {
+    static constexpr u32 bits = (kind << HOSTCALL_ELEMENT_KIND_SHIFT | (u32)sizeof(T)) << 16;
+    static constexpr u32 value = HOSTCALL_ELEMENT_VALUE << 16;
+};
+template <class T>
+struct described<T, 0> {
+    static constexpr u32 bits = 0;
+    static constexpr u32 value = 0;
+};
+
+/// What a launch is told of a parameter: bytes, and if it is a number, or points at numbers, which.
+template <class T>
+struct entry_of {
+    static constexpr u32 entry = (u32)sizeof(T) | described<T>::value | described<T>::bits;
+};
+template <class T>
+struct entry_of<T*> {
+    static constexpr u32 entry = (u32)sizeof(T*) | described<T>::bits;
+};
+template <class T>
+struct entry_of<const T*> : entry_of<T*> {};
+template <class T>
+struct entry_of<volatile T*> : entry_of<T*> {};
+template <class T>
+struct entry_of<const volatile T*> : entry_of<T*> {};
 
 /// What a kernel says of its parameters, so that a launch with the wrong arguments is an error: `hostcall_abi::descriptor::KernelParams`.
 template <class... Params>
 HC_HOST_DEVICE constexpr hostcall_kernel_params params_of(void (*)(Params...)) {
     static_assert(sizeof...(Params) <= HOSTCALL_KERNEL_PARAMS_MAX, "a kernel takes at most 31 parameters");
-    return {(u32)sizeof...(Params), {bytes_of<Params>()...}};
+    return {(u32)sizeof...(Params), {entry_of<Params>::entry...}};
 }
 
 #if defined(HOSTCALL_MACHINE_SIM)

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use anyhow::{Result, bail};
 use hostcall_abi::codec::VarHead;
-use hostcall_abi::descriptor::{Callee, Control, FirstPoll, KernelParams};
+use hostcall_abi::descriptor::{Callee, Control, Element, FirstPoll, KernelParams};
 use hostcall_abi::failure::{Cause, FILE_BYTES, SITE_UNITS, WHAT_BYTES};
 use hostcall_abi::port::PortState;
 use hostcall_abi::services::{open, printf};
@@ -94,6 +94,11 @@ fn constants(out: &mut String) -> fmt::Result {
         ("STATE_UNACKED", PortState::new(Tag::new(0), 0, true).0.into()),
         ("STATE_POSITION_SHIFT", position_shift().into()),
         ("KERNEL_PARAMS_MAX", KernelParams::MAX as u64),
+        ("ELEMENT_KIND_SHIFT", Element::KIND_SHIFT.into()),
+        ("ELEMENT_UNSIGNED", Element::UNSIGNED.into()),
+        ("ELEMENT_SIGNED", Element::SIGNED.into()),
+        ("ELEMENT_FLOAT", Element::FLOAT.into()),
+        ("ELEMENT_VALUE", Element::VALUE.into()),
         ("WHAT_BYTES", WHAT_BYTES as u64),
         ("FILE_BYTES", FILE_BYTES as u64),
         ("SITE_UNITS", SITE_UNITS as u64),

@@ -9,6 +9,8 @@ mod cuda;
 mod debian;
 #[cfg(test)]
 mod docs;
+#[cfg(test)]
+mod errors;
 mod figures;
 mod generated;
 #[cfg(test)]

@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     /// Directory for the images [default: target/hostcall]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Also check the programs as a GPU's code: what only this machine's processor has is an error
+    #[arg(long, conflicts_with = "tests")]
+    check_gpu: bool,
     /// Build the tests instead of the programs; `cargo hostcall exec` runs them
     #[arg(long)]
     tests: bool,
@@ -41,12 +44,15 @@ fn targets(text: &str) -> Result<Targets, String> {
 
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { targets: Targets(targets), output, tests, lib, test, selection } = arguments;
+    let Arguments { targets: Targets(targets), output, check_gpu, tests, lib, test, selection } = arguments;
     if let Some(Target::Nvptx { arch }) = targets.iter().find(|target| matches!(target, Target::Nvptx { arch } if arch != NVPTX_ARCH)) {
         return Err(format!(
             "PTX of programs with std is for {NVPTX_ARCH} and every later GPU, {arch} included: write `--for nvptx`, or `--for cubin:{arch}` for machine code"
         )
         .into());
+    }
+    if check_gpu && let Some(code) = cargo::check_gpu(&selection)? {
+        return Ok(code);
     }
     let of_tests = tests.then(|| cargo::Targets::to_build(lib, test));
     let mut bundles: Vec<(ProgramBundle, PathBuf)> = Vec::new();

@@ -161,6 +161,24 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
     Ok(exit_code(command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?))
 }
 
+/// Has the compiler check programs as a GPU's code, and generates none: what only this machine's processor has (its assembly, its intrinsics) is an
+/// error, which the simulator, whose code this processor runs, takes without a word. `None` if all is right, else what to end with.
+pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
+    let sysroot = prepare(&Machine::Nvptx, selection.quiet)?;
+    let mut command = command(&sysroot, "check", selection)?;
+    let status = command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    if status.success() {
+        return Ok(None);
+    }
+    eprintln!("note: this was checked as a GPU's code; `--no-check-gpu` runs it in the simulator all the same");
+    Ok(Some(exit_code(status)))
+}
+
+/// Whether programs can be checked as a GPU's code at once: std for it has been built.
+pub(crate) fn can_check_gpu() -> bool {
+    Sysroot::prepared(&Machine::Nvptx).is_some()
+}
+
 /// Builds programs, or the programs that `tests` are, for a machine; the files that it left.
 pub(crate) fn build(
     machine: &Machine,

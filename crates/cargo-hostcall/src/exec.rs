@@ -15,7 +15,7 @@ use hostcall_build::ProgramBundle;
 use offload::{Args, Device, DeviceKind, Error};
 
 use crate::kernel::Shape;
-use crate::launch::Watch;
+use crate::launch::{Launched, Watch};
 use crate::options::{Options, Room};
 use crate::{Outcome, device, values};
 use ahead::{Ahead, beside};
@@ -188,7 +188,7 @@ fn start(
         Error::Backend { .. } if device.info().kind == DeviceKind::Sim => format!("--threads {waves}: {error}"),
         error => error.to_string(),
     })?;
-    let outcome = watch.finish("program", server, receiver, &queue, options.stats, quiet);
+    let outcome = watch.finish(Launched::Main(&program), server, receiver, &queue, options.stats, quiet);
     phases.end("run");
     if device.info().kind == DeviceKind::Sim {
         drop((queue, kernel, program, device));
@@ -239,5 +239,5 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
-    watch.finish("kernel", server, receiver, &queue, options.stats, quiet)
+    watch.finish(Launched::Kernel, server, receiver, &queue, options.stats, quiet)
 }

@@ -7,7 +7,7 @@ use hostcall::{Rank, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
 use offload::{Device, DeviceKind, Launch, Program};
 
-use crate::launch::Watch;
+use crate::launch::{Launched, Watch};
 use crate::options::Options;
 use crate::{Outcome, device, values};
 
@@ -96,7 +96,7 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
     // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
-    watch.finish("kernel", server, receiver, &queue, options.stats, false)
+    watch.finish(Launched::Kernel, server, receiver, &queue, options.stats, false)
 }
 
 /// Builds the crate for the device, and loads what was built.

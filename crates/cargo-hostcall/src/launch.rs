@@ -4,16 +4,18 @@ use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use hostcall::{Fleet, KernelReport, Server, WaitError};
-use offload::{Error, FaultKind, Queue};
+use hostcall::{Fleet, KernelReport, Server, WaitError, std_programs};
+use offload::{Error, Fault, FaultKind, Program, Queue};
 
 use crate::stream::receiver::Receiver;
 use crate::{Outcome, device};
 
 /// Exit code after a device panic: that of a Rust program that panicked.
 const PANICKED: u8 = 101;
-/// Exit code after a stack overflow: that of a Rust program which the system's `abort` ends, as shells have it.
+/// Exit code after a stack overflow: that of a Rust program, which says so and aborts, as shells have it.
 const ABORTED: u8 = 134;
+/// Exit code after a fault, of memory or otherwise, and after the loss of the device: that of a program which the system ends for it, as shells have it.
+const FAULTED: u8 = 139;
 /// Exit code after `--timeout`: that of `timeout(1)`.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// Exit code after Ctrl-C, as shells have it.
@@ -59,12 +61,21 @@ impl Watch {
         Ok(Watch { events, sender, timeout, since: Instant::now() })
     }
 
-    /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
-    pub(crate) fn finish(self, what: &str, server: Server, receiver: Option<Receiver>, queue: &Queue, stats: bool, quiet: bool) -> Outcome {
+    /// Waits for what was launched on the queue, and says on stderr what went wrong.
+    pub(crate) fn finish(
+        self,
+        launched: Launched<'_>,
+        server: Server,
+        receiver: Option<Receiver>,
+        queue: &Queue,
+        stats: bool,
+        quiet: bool,
+    ) -> Outcome {
         self.look_at(0, queue)?;
         let end = self.next();
         let took = self.since.elapsed();
-        let code = end.ended_early(what).or_else(|| finished(server.wait(queue)));
+        let what = launched.what();
+        let code = end.ended_early(what).or_else(|| finished("", launched, server.wait(queue)));
         let (received, receiver) = match (receiver, code) {
             // What runs may run on, and wait for ever: what has come is kept at the end.
             (receiver, Some(TIMED_OUT | INTERRUPTED)) => (true, receiver),
@@ -94,7 +105,7 @@ impl Watch {
     /// As [`Watch::finish`], for what was launched on several devices: each says what went wrong as soon as it has ended, and the first one's exit code that
     /// is none of a success is that of all.
     pub(crate) fn finish_all(self, together: Together<'_>, stats: bool, quiet: bool) -> Outcome {
-        let Together { fleet, mut receivers, queues } = together;
+        let Together { fleet, mut receivers, queues, launched } = together;
         for (number, queue) in queues.iter().enumerate() {
             self.look_at(number, queue)?;
         }
@@ -107,7 +118,7 @@ impl Watch {
                 break;
             };
             let (member, queue) = (&fleet.members().as_slice()[number], &queues[number]);
-            codes[number] = finished_as(&format!("device {}: ", member.label()), member.server().wait(queue));
+            codes[number] = finished(&format!("device {}: ", member.label()), launched[number], member.server().wait(queue));
             if let Some(receiver) = receivers[number].take() {
                 received &= receiver.wait(queue, quiet);
             }
@@ -174,6 +185,33 @@ pub(crate) struct Together<'a> {
     pub(crate) receivers: Vec<Option<Receiver>>,
     /// One for each device.
     pub(crate) queues: &'a [Queue],
+    /// One for each device.
+    pub(crate) launched: Vec<Launched<'a>>,
+}
+
+/// What was launched, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Launched<'a> {
+    /// A kernel, whose lanes have no names.
+    Kernel,
+    /// A program's `main`.
+    Main(&'a Program),
+}
+
+impl Launched<'_> {
+    fn what(self) -> &'static str {
+        match self {
+            Launched::Kernel => "kernel",
+            Launched::Main(_) => "program",
+        }
+    }
+
+    /// The thread of the program in which a fault was, as it is called in messages.
+    fn thread(self, fault: &Fault) -> Option<String> {
+        let Launched::Main(program) = self else { return None };
+        let name = std_programs::thread_name(program, fault.block[0])?;
+        Some(format!("thread {name}"))
+    }
 }
 
 /// What is said of calls that the policy refused. Who wants to hear little hears of the first, and only if the program failed: many look for what they can
@@ -191,13 +229,8 @@ fn notes(denials: &[impl ToString], quiet: bool, succeeded: bool) -> Vec<String>
     notes
 }
 
-/// The exit code of a kernel that has ended; says on stderr what went wrong.
-fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
-    finished_as("", outcome)
-}
-
-/// The same; `whose` is before what went wrong.
-fn finished_as(whose: &str, outcome: Result<(), WaitError>) -> Option<u8> {
+/// The exit code of what has ended; says on stderr what went wrong, and `whose` it is before that.
+fn finished(whose: &str, launched: Launched<'_>, outcome: Result<(), WaitError>) -> Option<u8> {
     let Err(error) = outcome else { return Some(0) };
     let report = error.report();
     let KernelReport { panics, exits, handler_panics, handler_failures, .. } = report;
@@ -205,18 +238,17 @@ fn finished_as(whose: &str, outcome: Result<(), WaitError>) -> Option<u8> {
     match &error {
         WaitError::Kernel(_) if only_exits => {}
         WaitError::Kernel(report) => eprintln!("{whose}{}", device::summary(report)),
-        error => {
-            eprintln!("error: {whose}{error}");
-            if has_overflowed(error) {
-                eprintln!("note: `--stack BYTES` gives each thread more");
-                return Some(ABORTED);
+        WaitError::Device { source, report, .. } => {
+            let (text, code) = ended_by_device(launched, source);
+            eprintln!("error: {whose}{text}");
+            if !report.is_success() {
+                eprintln!("{}", device::summary(report));
             }
-            if is_lost_amd_gpu(error) {
-                eprintln!(
-                    "note: AMD's runtime knows no stacks: one that is too small looks like this; `--stack BYTES` gives each lane more"
-                );
+            if code.is_some() {
+                return code;
             }
         }
+        error => eprintln!("error: {whose}{error}"),
     }
     match report.exit_code() {
         _ if !panics.is_empty() => Some(PANICKED),
@@ -226,14 +258,41 @@ fn finished_as(whose: &str, outcome: Result<(), WaitError>) -> Option<u8> {
     }
 }
 
-/// Whether the device says that a lane's stack overflowed. (Where the program itself notices it, it says so, and aborts.)
-fn has_overflowed(error: &WaitError) -> bool {
-    matches!(error, WaitError::Device { source: Error::Fault(fault), .. } if matches!(fault.kind, FaultKind::StackOverflow { .. }))
-}
-
-/// Whether an AMD GPU is lost, for whatever reason.
-fn is_lost_amd_gpu(error: &WaitError) -> bool {
-    matches!(error, WaitError::Device { source: Error::DeviceLost { device, .. }, .. } if device.starts_with("hsa:"))
+/// What is said of a failure of the device, with the way to know more, and the exit code if it is that of a fault.
+fn ended_by_device(launched: Launched<'_>, error: &Error) -> (String, Option<u8>) {
+    match error {
+        Error::Fault(fault) => {
+            // (Where the program itself notices that a stack overflows, it says so, in these words, and aborts.)
+            let whose = match launched.thread(fault) {
+                Some(thread) => thread,
+                None => {
+                    let ([bx, by, bz], [tx, ty, tz]) = (fault.block, fault.thread);
+                    format!("kernel `{}`, block {bx},{by},{bz} thread {tx},{ty},{tz}", fault.kernel)
+                }
+            };
+            match &fault.kind {
+                FaultKind::StackOverflow { stack_bytes } => {
+                    let each = if let Launched::Main(_) = launched { "thread" } else { "lane" };
+                    let text = format!("stack overflow: {whose} has {stack_bytes} bytes\nnote: `--stack BYTES` gives each {each} more");
+                    (text, Some(ABORTED))
+                }
+                FaultKind::Deadlock(_) | FaultKind::Misuse(_) => (format!("{whose}: {}", fault.kind), None),
+                kind => {
+                    let function = fault.function.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
+                    (format!("a fault ended the {}: {whose}{function}: {kind}", launched.what()), Some(FAULTED))
+                }
+            }
+        }
+        Error::DeviceLost { device, .. } => {
+            let note = if device.starts_with("hsa:") {
+                "AMD's runtime knows no stacks: one that is too small looks like this; `--stack BYTES` gives each lane more"
+            } else {
+                "a GPU does not say where; the simulator, `--device sim`, names the thread and the address"
+            };
+            (format!("a fault ended the {}: {error}\nnote: {note}", launched.what()), Some(FAULTED))
+        }
+        error => (error.to_string(), None),
+    }
 }
 
 #[cfg(test)]

@@ -74,6 +74,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         text = kernel::with_dependencies(&text);
         write(&path.join("build.rs"), kernel::BUILD)?;
         write(&path.join("src/main.rs"), &kernel::main(&text))?;
+        write(&path.join("src/kernels.rs"), kernel::KERNELS)?;
+        let settings = path.join(".vscode");
+        fs::create_dir_all(&settings).map_err(|error| format!("cannot create {}: {error}", settings.display()))?;
+        write(&settings.join("settings.json"), &kernel::editor(&text))?;
     } else {
         write(&path.join("src/main.rs"), MAIN)?;
     }

@@ -1,6 +1,7 @@
 //! What a run is given: a device, memory, and grants. The same for kernels and for programs.
 
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -113,6 +114,9 @@ impl Options {
         }
         // What the user says of them goes before.
         let is_said = |name: &str| self.variables.iter().any(|variable| named(variable).is_ok_and(|(said, _)| said == name));
+        for (name, value) in of_terminal().filter(|(name, _)| !is_said(name)) {
+            builder = builder.env(name, value);
+        }
         match self.rank {
             Some(rank) if ![hostcall::rank::RANK, hostcall::rank::WORLD_SIZE].into_iter().any(is_said) => Ok(rank.grant(builder)),
             _ => Ok(builder),
@@ -268,6 +272,15 @@ fn named(variable: &OsStr) -> Result<(&OsStr, OsString), String> {
             Ok((variable, value))
         }
     }
+}
+
+/// What programs look at before they write colours: whether the terminal has them, and whether its user wants them.
+const OF_TERMINAL: [&str; 6] = ["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"];
+
+/// The variables of [`OF_TERMINAL`], if a program here writes to a terminal: without them it cannot know what that can show.
+fn of_terminal() -> impl Iterator<Item = (&'static str, OsString)> {
+    let is_terminal = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
+    OF_TERMINAL.into_iter().filter(move |_| is_terminal).filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
 fn filter(text: &str) -> Result<NamedFilter, hostcall_stream::ParseFilterError> {

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use hostcall_build::Machine;
+
 use crate::cargo::{self, Selection, Verb};
 use crate::exec::Entry;
 use crate::kernel;
@@ -21,6 +23,9 @@ pub(crate) struct Arguments {
     threads: exec::Threads,
     #[command(flatten)]
     selection: Selection,
+    /// Run the program in the simulator without a check that a GPU could run it. That check is made if std for GPUs has been built, as a build for one does
+    #[arg(long, conflicts_with = "kernel_crate")]
+    no_check_gpu: bool,
     #[command(flatten)]
     entry: Entry,
     /// Directory of the kernel crate whose kernel is launched
@@ -35,12 +40,18 @@ pub(crate) struct Arguments {
 
 /// `rest` is what follows `--` on the command line.
 pub(crate) fn run(arguments: Arguments, rest: Vec<OsString>) -> Outcome {
-    let Arguments { options, threads, selection, entry, kernel_crate, kernel, mut args } = arguments;
+    let Arguments { options, threads, selection, no_check_gpu, entry, kernel_crate, kernel, mut args } = arguments;
     match (kernel_crate, kernel) {
         (Some(kernel_crate), Some(kernel)) => {
             args.extend(rest);
             kernel::run(&options, &entry.shape, &kernel_crate, &kernel, &args)
         }
-        _ => cargo::run(Verb::Run, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest),
+        _ => {
+            let is_checked = !no_check_gpu && cargo::machine(&options)? == Machine::Sim && cargo::can_check_gpu();
+            if is_checked && let Some(code) = cargo::check_gpu(&selection)? {
+                return Ok(code);
+            }
+            cargo::run(Verb::Run, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest)
+        }
     }
 }

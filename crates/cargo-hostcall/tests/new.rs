@@ -68,10 +68,19 @@ impl OnePackage {
 
     /// Changes the program.
     fn edit(&self, from: &str, to: &str) {
-        let main = self.dir.join("src/main.rs");
-        let text = std::fs::read_to_string(&main).expect("it was written");
+        self.edit_in("src/main.rs", from, to);
+    }
+
+    /// Changes the kernels.
+    fn edit_kernels(&self, from: &str, to: &str) {
+        self.edit_in("src/kernels.rs", from, to);
+    }
+
+    fn edit_in(&self, file: &str, from: &str, to: &str) {
+        let file = self.dir.join(file);
+        let text = std::fs::read_to_string(&file).expect("it was written");
         assert!(text.contains(from), "{text}");
-        std::fs::write(&main, text.replacen(from, to, 1)).expect("it is writable");
+        std::fs::write(&file, text.replacen(from, to, 1)).expect("it is writable");
     }
 }
 
@@ -87,30 +96,91 @@ fn services_kernels_and_host_program_are_one_package() {
     assert!(!again.contains("Compiling") && again.contains("49.0]\n"), "{again}");
 
     // A kernel without parameters, launched by the command line, of the same sources.
-    package.edit(
-        "    #[kernel]\n",
-        "    #[kernel]\n    pub fn alone() {\n        println!(\"lane {}\", global_id());\n    }\n\n    #[kernel]\n",
-    );
+    package.edit_kernels("#[kernel]\n", "#[kernel]\npub fn alone() {\n    println!(\"lane {}\", global_id());\n}\n\n#[kernel]\n");
     let mut command = package.command(env!("CARGO_BIN_EXE_cargo-hostcall"));
     let launched = command.args(["hostcall", "run", "--device", "sim", ".", "alone"]).output().expect("it starts");
     assert!(launched.status.success() && said(&launched).contains("lane 0\n"), "{}", said(&launched));
 
     // What the compiler says of the device's half is said by a plain build.
-    package.edit("Host::log(\"the first lane is done\")?;", "Host::log(\"the first lane is done\");");
+    package.edit_kernels("Host::log(\"the first lane is done\")?;", "Host::log(\"the first lane is done\");");
     let careless = package.cargo(&["build"]);
     let told = said(&careless);
     assert!(careless.status.success() && told.contains("warning: first-call@0.1.0: unused `Result`"), "{told}");
-    assert!(told.contains("src/main.rs:"), "{told}");
-    package.edit("y[i] = Host::add42(y[i])?;", "y[i] = \"text\";");
+    assert!(told.contains("--> src/kernels.rs:"), "{told}");
+    package.edit_kernels("y[i] = Host::add42(y[i])?;", "y[i] = \"text\";");
     let broken = package.cargo(&["build"]);
     let told = said(&broken);
     assert!(!broken.status.success() && told.contains("error: first-call@0.1.0: error[E0308]: mismatched types"), "{told}");
+    // Once, and by a path from here.
+    assert!(told.matches("mismatched types").count() == 1 && told.contains("--> src/kernels.rs:"), "{told}");
+}
+
+/// Mistakes of the first hour, each with what it is told.
+#[test]
+fn what_goes_wrong_in_one_package_is_told_with_the_way_out() {
+    let package = OnePackage::new();
+    let tried = |file: &str, from: &str, to: &str, told: &[&str]| {
+        package.edit_in(file, from, to);
+        let build = package.cargo(&["build"]);
+        let said = said(&build);
+        assert!(!build.status.success() && told.iter().all(|text| said.contains(text)), "{told:?}: {said}");
+        package.edit_in(file, to, from);
+    };
+    let kernels = "src/kernels.rs";
+    tried(
+        kernels,
+        "let i = global_id();",
+        "let i = global_id(); let _: Vec<u8> = Vec::new();",
+        &["use alloc::vec::Vec;", "extern crate alloc;"],
+    );
+    tried(kernels, "let i = global_id();", "let i = global_id(); let _ = String::new();", &["use alloc::string::String;"]);
+    tried(
+        kernels,
+        "use hostcall::CallError;",
+        "use std::fs::File;\nuse hostcall::CallError;",
+        &["kernels are `#![no_std]`", "cargo hostcall new"],
+    );
+    tried("src/main.rs", "#[cfg(hostcall_device)]\nmod kernels;", "mod kernels;", &["put `#[cfg(hostcall_device)]` before the function"]);
+    tried("src/main.rs", "include_program!(\"first-call\")", "include_program!(\"firstcall\")", &["has built no program `firstcall`"]);
+    // Without a kernel, which the build for GPUs notices, the host's errors are seen all the same.
+    package.edit("mod kernels;", "mod kernels {}");
+    package.edit("println!(\"running on", "printn!(\"running on");
+    let mut build = package.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let can_build = hostcall_build::DeviceToolchain::find().is_ok();
+    build.env("HOSTCALL_TARGETS", if can_build { "sim,nvptx" } else { "sim" });
+    let said = said(&build.arg("build").output().expect("cargo runs"));
+    assert!(said.contains("cannot find macro `printn`") && (!can_build || said.contains("has no kernel")), "{said}");
+}
+
+#[test]
+fn the_settings_for_editors_name_the_half_that_a_build_writes() {
+    let package = OnePackage::new();
+    let settings = std::fs::read_to_string(package.dir.join(".vscode/settings.json")).expect("it was written");
+    let projects = &serde_json::from_str::<serde_json::Value>(&settings).expect("it is JSON")["rust-analyzer.linkedProjects"];
+    assert_eq!(projects, &serde_json::json!(["Cargo.toml", "target/hostcall/kernels/first-call/Cargo.toml"]));
+    // Asks cargo as rust-analyzer does: which files are the half's, and what holds in them.
+    let mut build = package.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let built = build.env_remove("CARGO_TARGET_DIR").args(["check", "-q"]).output().expect("cargo runs");
+    assert!(built.status.success(), "{}", said(&built));
+    let half = package.dir.join("target/hostcall/kernels/first-call");
+    let ask = |words: &[&str]| {
+        let mut cargo = package.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let output = cargo.current_dir(&half).env_remove("CARGO_TARGET_DIR").args(words).output().expect("cargo runs");
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout).expect("cargo writes text")
+    };
+    let metadata = ask(&["metadata", "--format-version", "1", "--no-deps"]);
+    assert!(metadata.contains(&package.dir.join("src/main.rs").display().to_string()), "{metadata}");
+    ask(&["check", "-q"]);
 }
 
 #[test]
 fn features_and_dependencies_of_a_package_reach_its_kernels_as_they_reach_its_program() {
     let package = OnePackage::new();
-    package.edit("Host::log(\"the first lane is done\")?;", "Host::log(if cfg!(feature = \"loud\") { \"LOUD\" } else { \"quiet\" })?;");
+    package.edit_kernels(
+        "Host::log(\"the first lane is done\")?;",
+        "Host::log(if cfg!(feature = \"loud\") { \"LOUD\" } else { \"quiet\" })?;",
+    );
     package.edit("fn main() ->", "#[cfg(feature = \"loud\")]\nuse tempfile as _;\n#[cfg(not(hostcall_device))]\nfn main() ->");
     let manifest = package.dir.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).expect("it was written");

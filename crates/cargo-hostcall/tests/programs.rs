@@ -243,12 +243,35 @@ fn programs_end_as_they_do_elsewhere() {
         ran.code == Some(134) && ran.stderr.contains("memory allocation of 1048576 bytes failed") && ran.stderr.contains("--heap"),
         "{ran:?}"
     );
-    let ran = ending(&["stack"]);
-    // AMD's runtime says only that the device is lost.
-    let code = if support::device().starts_with("hsa") { 1 } else { 134 };
-    assert!(ran.code == Some(code) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
+    for (argument, thread) in [("stack", "'main'"), ("thread-stack", "'worker'")] {
+        let ran = ending(&[argument]);
+        assert!(ran.stderr.matches("--stack").count() == 1, "{ran:?}");
+        // AMD's runtime says only that the device is lost.
+        let is_lost = support::device().starts_with("hsa");
+        assert_eq!(ran.code, Some(if is_lost { 139 } else { 134 }), "{ran:?}");
+        assert!(is_lost || ran.stderr.contains(&format!("stack overflow: thread {thread} ")), "{ran:?}");
+    }
     let ran = ending(&["spawn-many"]).succeeded();
     assert!(ran.text().starts_with("3 threads, then WouldBlock:") && ran.text().contains("--threads"), "{ran:?}");
+}
+
+#[test]
+fn a_fault_ends_the_program_and_is_told_with_thread_and_address() {
+    needs_toolchain!();
+    for (argument, thread) in [("null", "'main'"), ("thread-null", "'worker'")] {
+        let ran = run(&["--threads", "4", "--heap", "16m"], "endings", &[argument], b"");
+        assert_eq!(ran.code, Some(139), "{ran:?}");
+        let told = if support::device().starts_with("sim") {
+            format!("error: a fault ended the program: thread {thread} in `endings::")
+        } else {
+            // A GPU tells neither.
+            "error: a fault ended the program: ".into()
+        };
+        assert!(ran.stderr.contains(&told), "{ran:?}");
+        if support::device().starts_with("sim") {
+            assert!(ran.stderr.contains(": access to address 0x8, where there is no memory: a null pointer\n"), "{ran:?}");
+        }
+    }
 }
 
 #[test]
@@ -263,7 +286,7 @@ fn calls_within_calls_go_as_deep_as_the_stack() {
     assert_eq!((ran.code, &*ran.text()), (Some(7), "the end, deep down\n"), "{ran:?}");
     let ran = recursion(&["endless"]);
     // AMD's runtime says only that the device is lost.
-    let code = if support::device().starts_with("hsa") { 1 } else { 134 };
+    let code = if support::device().starts_with("hsa") { 139 } else { 134 };
     assert!(ran.code == Some(code) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
 }
 

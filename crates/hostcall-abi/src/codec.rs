@@ -58,7 +58,7 @@ pub const fn bytes_mut<T: Plain>(slice: &mut [T]) -> &mut [u8] {
 }
 
 /// Why payload is not a value of the type expected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The payload ended early.
@@ -96,6 +96,13 @@ impl fmt::Display for DecodeError {
 }
 
 impl core::error::Error for DecodeError {}
+
+/// The same text as [`fmt::Display`]'s.
+impl fmt::Debug for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// Values of a fixed number of 32-bit units.
 #[diagnostic::on_unimplemented(

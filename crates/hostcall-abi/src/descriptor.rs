@@ -227,13 +227,13 @@ impl Callee {
 pub struct KernelParams {
     /// Parameters.
     pub count: u32,
-    /// Of each, in order, the byte size (bits 0 to 15) and, where a slice's address is passed, what [its elements](Element) are
-    /// (bits 16 to 31); those past `count` are 0.
+    /// Of each, in order, the byte size (bits 0 to 15) and what is said of its type (bits 16 to 31): where a slice's address or a pointer is passed,
+    /// what [its elements](Element) are; of a number, what number it is. Those past `count` are 0.
     pub sizes: [u32; KernelParams::MAX],
 }
 
 /// What the elements of a slice are, as far as two sides that do not share their types can say: size and kind of number. Bits 0 to 11 are the
-/// size in bytes, 0 where it is not said; bits 12 to 15 the kind.
+/// size in bytes, 0 where it is not said; bits 12 to 14 the kind; bit 15 is set for the parameter itself, which is such a number and no address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element(pub u16);
 
@@ -241,10 +241,18 @@ impl Element {
     /// Nothing is said.
     pub const UNKNOWN: Self = Self(0);
 
-    const OTHER: u16 = 0;
-    const UNSIGNED: u16 = 1;
-    const SIGNED: u16 = 2;
-    const FLOAT: u16 = 3;
+    /// Kinds: no number that both sides know.
+    pub const OTHER: u16 = 0;
+    /// A number without a sign.
+    pub const UNSIGNED: u16 = 1;
+    /// A number with a sign.
+    pub const SIGNED: u16 = 2;
+    /// A floating-point number.
+    pub const FLOAT: u16 = 3;
+    /// Where the kind begins.
+    pub const KIND_SHIFT: u32 = 12;
+    /// Set for a parameter that is a number and no address.
+    pub const VALUE: u16 = 1 << 15;
 
     /// Elements of a type that is written like this: a number's name, or anything else.
     pub const fn new(size: usize, name: &str) -> Self {
@@ -257,25 +265,33 @@ impl Element {
         if size == 0 || size > 0xfff { Self::UNKNOWN } else { Self(size as u16 | kind << 12) }
     }
 
-    const fn size(self) -> u16 {
+    /// Bytes; 0 where it is not said.
+    pub const fn size(self) -> u16 {
         self.0 & 0xfff
     }
 
-    const fn kind(self) -> u16 {
-        self.0 >> 12
+    /// The kind of number.
+    pub const fn kind(self) -> u16 {
+        (self.0 & !Self::VALUE) >> Self::KIND_SHIFT
+    }
+
+    /// Whether it is said of the parameter itself.
+    pub const fn is_value(self) -> bool {
+        self.0 & Self::VALUE != 0
     }
 
     /// Whether memory of `given` may be passed where this is wanted: sizes agree, and kinds where both are numbers.
     pub const fn takes(self, given: Self) -> bool {
         let unknown = self.size() == 0 || given.size() == 0;
         let same_kind = self.kind() == Self::OTHER || given.kind() == Self::OTHER || self.kind() == given.kind();
-        unknown || (self.size() == given.size() && same_kind)
+        unknown || (self.is_value() == given.is_value() && self.size() == given.size() && same_kind)
     }
 }
 
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
+            _ if self.is_value() => write!(f, "nothing: it is a number of {} bytes", self.size()),
             Self::UNSIGNED => write!(f, "`u{}`", 8 * self.size()),
             Self::SIGNED => write!(f, "`i{}`", 8 * self.size()),
             Self::FLOAT => write!(f, "`f{}`", 8 * self.size()),

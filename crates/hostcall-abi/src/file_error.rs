@@ -228,9 +228,10 @@ impl fmt::Display for Error {
     }
 }
 
+/// The same text as [`fmt::Display`]'s: it is what a kernel shows that unwraps a result.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}({self})", self.kind())
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Geometry {
 }
 
 /// A geometry that cannot work, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GeometryError {
     /// `ports` is 0 or above [`Geometry::MAX_PORTS`].
@@ -62,6 +62,13 @@ impl fmt::Display for GeometryError {
 }
 
 impl core::error::Error for GeometryError {}
+
+/// The same text as [`fmt::Display`]'s.
+impl fmt::Debug for GeometryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// Byte offsets of a port buffer's parts in host memory, and its size. With a window, control page and replies are there instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,6 +45,7 @@ pub mod stacks;
 pub mod status;
 pub mod std_services;
 pub mod stream;
+pub mod thread_names;
 pub mod tick;
 pub mod word;
 

@@ -34,6 +34,9 @@ macro_rules! std_services {
             fn stream(number: u32) -> Result<[u64; 16], u32>;
             /// What of an argument (`list` 0) or of a granted variable (1) is behind its first bytes: its length, and as much of it as fits. `None` past the last.
             fn rest(list: u32, index: u32, from: u32, into: &mut [u8]) -> Option<u32>;
+            /// Rows, columns, and width and height in pixels, of the terminal that standard input (0), output (1) or error (2) is; what it does not say is 0.
+            /// `ENOTTY` if it is none.
+            fn terminal(number: u32) -> Result<[u32; 4], u32>;
         }
 
         /// What POSIX knows of files and the device's own library does not ask.

@@ -53,6 +53,22 @@ fn found(toolchain: &mut Option<DeviceToolchain>) -> Result<&DeviceToolchain, Bu
 }
 
 impl BuiltProgram {
+    /// A program without images, and why.
+    pub(crate) fn empty(name: String, why: String) -> BuiltProgram {
+        let mut bundle = ProgramBundle::new(name, Vec::new());
+        bundle.note = Some(why.into());
+        BuiltProgram { bundle, inputs: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// Writes the bundle where `include_program!` looks for it, by the name that cargo is told.
+    pub(crate) fn include(self, out_dir: &Path) -> Result<BuiltProgram, BuildError> {
+        let name = &self.bundle.name;
+        let file = out_dir.join(format!("{name}.program"));
+        println!("cargo::rustc-env=HOSTCALL_PROGRAM_{name}={}", file.display());
+        self.write(&file)?;
+        Ok(self)
+    }
+
     /// Writes the bundle to a file.
     ///
     /// # Errors

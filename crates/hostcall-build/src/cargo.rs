@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::BuildError;
 use crate::command::{Finished, Run};
+use crate::said::said;
 
 /// What cargo left.
 #[derive(Debug, Default)]
@@ -46,7 +47,16 @@ pub(crate) const MESSAGES: &str = "--message-format=json";
 
 /// Runs cargo, which is given [`MESSAGES`], to compile `package` for `target`. Warnings about crates in `ours` are kept; `echo`
 /// also prints what the compiler says about any crate.
-pub(crate) fn compile(run: Run, package: &str, target: &str, ours: &[PathBuf], echo: bool) -> Result<Compiled, BuildError> {
+///
+/// `place` says where a file is that the compiler names by a path of the image's.
+pub(crate) fn compile(
+    run: Run,
+    package: &str,
+    target: &str,
+    ours: &[PathBuf],
+    place: &dyn Fn(&Path) -> Option<PathBuf>,
+    echo: bool,
+) -> Result<Compiled, BuildError> {
     let run = run.echo(echo);
     let command = run.line();
     let Finished { status, stdout, tail } = run.finish()?;
@@ -64,7 +74,7 @@ pub(crate) fn compile(run: Run, package: &str, target: &str, ours: &[PathBuf], e
                 compiled.artifacts.push(Artifact { manifest, files, executable });
             }
             Some("compiler-message") => {
-                let Some(rendered) = message["message"]["rendered"].as_str().filter(|_| !is_count(&message["message"])) else { continue };
+                let Some(rendered) = said(&message["message"], place).filter(|_| !is_count(&message["message"])) else { continue };
                 if echo {
                     eprintln!("{}", rendered.trim_end());
                 }
@@ -76,7 +86,7 @@ pub(crate) fn compile(run: Run, package: &str, target: &str, ours: &[PathBuf], e
                             compiled.warnings.push(warning);
                         }
                     }
-                    Some("error" | "error: internal compiler error") => errors += rendered,
+                    Some("error" | "error: internal compiler error") => errors += &rendered,
                     _ => {}
                 }
             }
@@ -112,7 +122,7 @@ mod tests {
         let script =
             lines.iter().map(|line| format!("printf '%s\\n' '{line}'; ")).collect::<String>() + &format!("echo \"$0\" >&2; exit {code}");
         let run = Run::new("sh").args(["-c", &script, "   Compiling x\nerror: no such crate\nhelp"]);
-        compile(run, "x", "sim", &["/w/x".into()], false)
+        compile(run, "x", "sim", &["/w/x".into()], &|_| None, false)
     }
 
     const WARNING: &str = r#"{"reason":"compiler-message","manifest_path":"/w/x/Cargo.toml","message":{"level":"warning","code":{"code":"unused"},"message":"unused","spans":[{}],"rendered":"warning: unused\n"}}"#;

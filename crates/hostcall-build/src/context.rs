@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
     /// Runs cargo and finds the file with that suffix among what it made of the kernel crate.
     pub(crate) fn artifact(&self, run: Run, target: &str, suffix: &str) -> Result<PathBuf, BuildError> {
         let source = &self.source;
-        let compiled = cargo::compile(run, &source.package, target, &source.own(), self.spec.echo)?;
+        let compiled = cargo::compile(run, &source.package, target, &source.own(), &|path| source.place(path), self.spec.echo)?;
         self.warn(&compiled.warnings);
         let file = compiled.file(&source.manifest, suffix).map(Path::to_path_buf);
         file.ok_or_else(|| BuildError::Unexpected {

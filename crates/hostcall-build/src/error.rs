@@ -53,7 +53,7 @@ impl fmt::Display for Piece {
 }
 
 /// Why a program could not be built.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A piece of a toolchain is missing.
@@ -190,6 +190,8 @@ pub enum BuildError {
         variable: &'static str,
     },
 }
+
+hostcall_error::readable!(BuildError);
 
 /// The program's name, from its command line.
 fn program_of(command: &str) -> &str {

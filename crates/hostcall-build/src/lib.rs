@@ -40,6 +40,7 @@ mod progress;
 pub mod ptx;
 mod ptxas;
 mod recipe;
+mod said;
 mod script;
 mod setup;
 mod shared_stacks;

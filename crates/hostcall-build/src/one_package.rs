@@ -49,13 +49,14 @@ impl<'a> Package<'a> {
 
     /// Writes the device's half below `dir`; its manifest.
     pub(crate) fn write(&self, dir: &Path) -> Result<PathBuf, BuildError> {
-        // Packages of one name may share a target directory.
-        let hash = Sha256::of(self.package["manifest_path"].as_str().unwrap_or_default().as_bytes()).to_string();
-        let dir = dir.join("kernels").join(format!("{}-{}", self.name(), &hash[..8]));
-        fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
         let root = self.workspace().join("Cargo.toml");
         let root = fs::read_to_string(&root).map_err(BuildError::io("read", root))?;
         let text = self.manifest()? + &patches(&root, self.workspace());
+        let dir = self.home(&dir.join("kernels"), &text);
+        let settings = dir.join(".cargo");
+        fs::create_dir_all(&settings).map_err(BuildError::io("create", &settings))?;
+        // For who looks at the half without us, as rust-analyzer does. We build from elsewhere, with all flags.
+        replace(&settings.join("config.toml"), SETTINGS.as_bytes())?;
         let manifest = dir.join("Cargo.toml");
         replace(&manifest, text.as_bytes())?;
         // Equal versions on both sides. Cargo leaves out of it what is not needed, so what was copied is kept for comparison.
@@ -65,6 +66,19 @@ impl<'a> Package<'a> {
             replace(&dir.join("Cargo.lock"), &lock)?;
         }
         Ok(manifest)
+    }
+
+    /// Where the half with that manifest is: by the package's name, so that settings of editors can name it. Packages of one name that share a target
+    /// directory are told apart.
+    fn home(&self, dir: &Path, manifest: &str) -> PathBuf {
+        let first = |text: &str| text.lines().next().map(str::to_owned);
+        let plain = dir.join(self.name());
+        let is_ours = |text: String| first(&text) == first(manifest);
+        if fs::read_to_string(plain.join("Cargo.toml")).map_or(true, is_ours) {
+            return plain;
+        }
+        let hash = Sha256::of(self.package["manifest_path"].as_str().unwrap_or_default().as_bytes()).to_string();
+        dir.join(format!("{}-{}", self.name(), &hash[..8]))
     }
 
     /// The file that both sides begin with: the library's, or the only program's.
@@ -127,6 +141,10 @@ impl<'a> Package<'a> {
         Ok(text)
     }
 }
+
+/// Cargo's settings in the directory of the half.
+const SETTINGS: &str =
+    "[build]\nrustflags = [\"--cfg\", \"hostcall_device\", \"--check-cfg\", \"cfg(hostcall_device)\"]\ntarget-dir = \"../../editor\"\n";
 
 fn array(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
@@ -266,6 +284,25 @@ mod tests {
         targets.push(json!({"kind": ["bin"], "src_path": "/w/demo/src/bin/other.rs"}));
         let package = Package::with_kernels(&metadata, Path::new("/w/demo/Cargo.toml")).expect("it builds kernels");
         assert!(package.root_file().expect_err("two").to_string().contains("src/lib.rs"));
+    }
+
+    #[test]
+    fn packages_of_one_name_in_one_target_directory_have_halves_of_their_own() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut metadata = metadata();
+        let home = |metadata: &Value, manifest: &str| {
+            let package = Package::with_kernels(metadata, Path::new(manifest)).expect("it builds kernels");
+            let text = package.manifest().expect("it has one program");
+            let home = package.home(dir.path(), &text);
+            fs::create_dir_all(&home).expect("made");
+            fs::write(home.join("Cargo.toml"), text).expect("written");
+            home
+        };
+        let first = home(&metadata, "/w/demo/Cargo.toml");
+        assert_eq!((first.clone(), home(&metadata, "/w/demo/Cargo.toml")), (dir.path().join("my-demo"), first.clone()));
+        metadata["packages"][0]["manifest_path"] = "/other/Cargo.toml".into();
+        let other = home(&metadata, "/other/Cargo.toml");
+        assert!(other != first && other == home(&metadata, "/other/Cargo.toml"), "{other:?}");
     }
 
     #[test]

@@ -64,13 +64,18 @@ impl Program {
         self
     }
 
-    /// Builds, writes `OUT_DIR/NAME.program` and tells cargo when to do so again. An error ends the build script with its text.
+    /// Builds, writes `OUT_DIR/NAME.program` and tells cargo when to do so again. An error ends the build script with its text. A package of both halves that
+    /// has no kernel yet gets an empty program and a warning, so that the errors of its other half are seen.
     pub fn emit(self) {
-        if let Err(error) = self.try_emit() {
-            for line in directives(&error.to_string()) {
-                println!("cargo::error={line}");
+        match self.try_emit() {
+            Ok(_) => {}
+            Err(error) => {
+                for line in directives(&error.to_string()) {
+                    println!("cargo::error={line}");
+                }
+                // Cargo takes the script for a failed one because of these lines. If its exit code said so as well, cargo would show all of them again.
+                std::process::exit(0);
             }
-            std::process::exit(1);
         }
     }
 
@@ -107,15 +112,22 @@ impl Program {
         let mut built = match self.with_std {
             // A warning is what cargo shows of a build script that is still at work.
             true => build_std_program(&spec, None, |step| println!("cargo::warning={step}"))?,
-            false => build_program(&spec)?,
+            false => match build_program(&spec) {
+                Err(error @ BuildError::NoKernel { .. }) if is_this_package => {
+                    println!("cargo::warning={error}");
+                    println!("cargo::rerun-if-changed={}", spec.crate_dir.join("src").display());
+                    let name = env::var("CARGO_PKG_NAME").unwrap_or_default();
+                    return BuiltProgram::empty(name, error.to_string()).include(&out_dir);
+                }
+                built => built?,
+            },
         };
         built.bundle.note = note.map(Into::into);
         built.warnings.iter().flat_map(|warning| directives(warning)).for_each(|line| println!("cargo::warning={line}"));
         for input in &built.inputs {
             println!("cargo::rerun-if-changed={}", input.display());
         }
-        built.write(&out_dir.join(format!("{}.program", built.bundle.name)))?;
-        Ok(built)
+        built.include(&out_dir)
     }
 
     /// What to build, and what to note about what is not.

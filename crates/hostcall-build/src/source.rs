@@ -97,6 +97,14 @@ impl Source {
         inputs
     }
 
+    /// The file that the compiler means by a path: rustc runs in the package's directory, or says what [`Source::remap`] leaves of paths.
+    pub(crate) fn place(&self, path: &Path) -> Option<PathBuf> {
+        let ancestor = common_ancestor(self.packages.iter().map(|(_, dir)| dir.as_path()));
+        let by_name = self.packages.iter().filter_map(|(name, dir)| Some(dir.join(path.strip_prefix(name).ok()?)));
+        let places = [Some(self.dir.join(path)), ancestor.map(|ancestor| ancestor.join(path))].into_iter().flatten().chain(by_name);
+        places.into_iter().find(|place| place.is_file())
+    }
+
     /// Flags that keep this machine's directories out of the image, so that equal sources give equal images, and panic messages
     /// name `crates/shared/src/lib.rs`.
     ///

@@ -3,7 +3,7 @@
 use crate::{ImageKind, Sha256};
 
 /// Why bytes are not a bundle, or an image is not what it says.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
     /// The bytes do not begin as a bundle does.
@@ -86,3 +86,5 @@ pub enum BundleError {
         found: Sha256,
     },
 }
+
+hostcall_error::readable!(BundleError);

@@ -32,12 +32,19 @@ pub use image::{Image, ImageKind, Sha256};
 ///
 /// # Panics
 ///
-/// If `OUT_DIR/NAME.program` is not a bundle; the file is written by the build of the same package, so this means a
+/// If the build script's `NAME.program` is not a bundle; the file is written by the build of the same package, so this means a
 /// damaged build directory, or a `hostcall-build` of another version.
 #[macro_export]
 macro_rules! include_program {
     ($name:literal) => {{
-        static BYTES: &[u8] = ::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".program"));
+        static BYTES: &[u8] = ::core::include_bytes!(::core::env!(
+            ::core::concat!("HOSTCALL_PROGRAM_", $name),
+            ::core::concat!(
+                "this package's build script has built no program `",
+                $name,
+                "`: the name is the package's in `hostcall_build::program(\"DIRECTORY\").emit()`, as its Cargo.toml has it"
+            )
+        ));
         match $crate::ProgramBundle::from_static(BYTES) {
             Ok(bundle) => bundle,
             Err(error) => ::core::panic!("{}.program, written by this package's build script: {error}", $name),

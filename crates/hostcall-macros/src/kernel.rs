@@ -30,6 +30,17 @@ impl Param<'_> {
     }
 }
 
+/// Why there is no kernel on the host. The error stands for the whole function: what its body calls is not there either.
+pub(crate) fn on_host(item: &TokenStream) -> syn::Error {
+    let name = syn::parse2::<syn::ItemFn>(item.clone()).map(|function| function.sig.ident);
+    let span = name.as_ref().map_or_else(|_| proc_macro2::Span::call_site(), syn::Ident::span);
+    syn::Error::new(
+        span,
+        "a kernel is code of the device, and this half of the package is compiled for the host: put `#[cfg(hostcall_device)]` before the function, \
+         or before the module that it is in",
+    )
+}
+
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let args = Args::parse(args, &["krate"])?;
     let function: ItemFn =

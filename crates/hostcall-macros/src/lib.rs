@@ -151,6 +151,12 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     common::finish(kernel::expand(args.into(), item.into()))
 }
 
+/// What `hostcall::kernel` is where the crate is compiled for the host: an error that says where kernels go.
+#[proc_macro_attribute]
+pub fn kernel_on_host(_args: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::on_host(&item.into()).into_compile_error().into()
+}
+
 /// Implements the trait `Plain` for a `#[repr(C)]` or `#[repr(transparent)]` struct of plain types
 /// without padding, after checking all of that at compile time.
 ///

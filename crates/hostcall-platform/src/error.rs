@@ -8,7 +8,7 @@ use hostcall_abi::descriptor::Element;
 use crate::device::DeviceKind;
 
 /// What went wrong.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A platform cannot be used on this machine.
@@ -247,6 +247,8 @@ pub enum Error {
     },
 }
 
+hostcall_error::readable!(Error);
+
 /// The fault that ended a kernel on the simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -259,12 +261,14 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// What it did.
     pub kind: FaultKind,
+    /// The function of the image that did it, if the image says so.
+    pub function: Option<String>,
 }
 
 impl Fault {
     /// A fault. (Public for plugins outside of this crate.)
     pub fn new(kernel: impl Into<String>, block: [u32; 3], thread: [u32; 3], kind: FaultKind) -> Self {
-        Self { kernel: kernel.into(), block, thread, kind }
+        Self { kernel: kernel.into(), block, thread, kind, function: None }
     }
 }
 
@@ -307,7 +311,8 @@ pub enum FaultKind {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
-        write!(f, "{} (block {bx},{by},{bz} thread {tx},{ty},{tz})", self.kind)
+        let function = self.function.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
+        write!(f, "{}{function} (block {bx},{by},{bz} thread {tx},{ty},{tz})", self.kind)
     }
 }
 

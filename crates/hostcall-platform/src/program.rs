@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hostcall_abi::descriptor::{ABI_SYMBOL, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
+use hostcall_abi::descriptor::{ABI_SYMBOL, Element, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
 use hostcall_abi::stream::message::STREAM_PREFIX;
 use hostcall_abi::stream::site::SITE_PREFIX;
 
@@ -213,6 +213,12 @@ impl Kernel {
     /// Sizes of its parameters, if the program says them; without them a launch takes any arguments.
     pub fn params(&self) -> Option<&[u32]> {
         self.0.params.as_ref().map(|_| &*self.0.sizes)
+    }
+
+    /// What the program's table says of each parameter's type beside its size: what it points at, or what number it is. `None` without a table.
+    pub fn types(&self) -> Option<Vec<Element>> {
+        let table = self.0.params.as_ref()?;
+        Some(table.sizes[..table.count as usize].iter().map(|&entry| KernelParams::entry(entry).1).collect())
     }
 
     /// What the device says of it.

@@ -32,9 +32,12 @@ impl SimModule {
 
 #[pymethods]
 impl SimModule {
-    /// Bytes of each parameter of a kernel, if the program says them.
-    fn parameters(&self, kernel: &str) -> PyResult<Option<Vec<u32>>> {
-        Ok(self.program.kernel(kernel).map_err(of_device)?.params().map(<[u32]>::to_vec))
+    /// Of each parameter of a kernel, if the program says it: its bytes; the kind of number that it is or points at, and the bytes of that (0 where it is
+    /// not said); whether it is that number, not its address.
+    fn parameters(&self, kernel: &str) -> PyResult<Option<Vec<(u32, u16, u16, bool)>>> {
+        let kernel = self.program.kernel(kernel).map_err(of_device)?;
+        let (Some(sizes), Some(types)) = (kernel.params(), kernel.types()) else { return Ok(None) };
+        Ok(Some(sizes.iter().zip(types).map(|(&size, of)| (size, of.kind(), of.size(), of.is_value())).collect()))
     }
 
     /// Whether nothing that was launched is left to end.

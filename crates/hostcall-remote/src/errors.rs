@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// Why there is no connection, or no worker.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
     /// The system gave no thread.
@@ -55,3 +55,5 @@ pub enum RemoteError {
         name: &'static str,
     },
 }
+
+hostcall_error::readable!(RemoteError);

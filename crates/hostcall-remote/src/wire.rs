@@ -52,7 +52,7 @@ pub fn asked(definition: &Definition, message: &Message) -> u64 {
 }
 
 /// Why bytes are no request or no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
     /// They end too early.
@@ -88,6 +88,8 @@ pub enum Malformed {
         asked: u64,
     },
 }
+
+hostcall_error::readable!(Malformed);
 
 fn put(to: &mut Vec<u8>, unit: u32) {
     to.extend_from_slice(&unit.to_le_bytes());

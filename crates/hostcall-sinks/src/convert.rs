@@ -39,7 +39,7 @@ pub enum Form {
 }
 
 /// Why a recording was not converted.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
     /// The place cannot be written.
@@ -67,6 +67,8 @@ pub enum ConvertError {
         other: String,
     },
 }
+
+hostcall_error::readable!(ConvertError);
 
 /// Converts messages, one after another.
 pub struct Converter {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Why a sink does not begin.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The system does not let a directory or a file be made.
@@ -76,8 +76,10 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
+hostcall_error::readable!(OpenError);
+
 /// Why messages cannot be read back.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// A file or a directory cannot be read.
@@ -119,3 +121,5 @@ pub enum ReadError {
         reason: String,
     },
 }
+
+hostcall_error::readable!(ReadError);

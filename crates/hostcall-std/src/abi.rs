@@ -122,6 +122,7 @@ pub const F_UNLCK: i16 = 2;
 pub const FD_CLOEXEC: i32 = 1;
 
 pub const FIONREAD: i32 = 0x541b;
+pub const TIOCGWINSZ: i32 = 0x5413;
 pub const FIONBIO: i32 = 0x5421;
 
 pub const S_IFMT: u32 = 0o170_000;

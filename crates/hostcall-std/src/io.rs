@@ -3,7 +3,7 @@
 use crate::abi::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOTTY, EPERM};
 use crate::abi::{
     F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_GETLK, F_GETPIPE_SZ, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETFD, F_SETFL, F_SETLK,
-    F_SETLKW, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND, O_CLOEXEC, O_NONBLOCK, iovec,
+    F_SETLKW, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND, O_CLOEXEC, O_NONBLOCK, TIOCGWINSZ, iovec,
 };
 use crate::arguments::{LONGEST, most, whole};
 use crate::error::{Errno, answered, returned};
@@ -197,16 +197,32 @@ fn set_nonblocking(fd: i32, on: bool) -> Result<i32, Errno> {
     Ok(0)
 }
 
-/// `FIONBIO`: whether calls on a descriptor wait. `FIONREAD`: how many bytes can be read from a pipe or one of a pair.
+/// The size of the terminal that a descriptor is, as [`StdSystem::terminal`] says it.
+fn terminal(fd: i32) -> Result<[u32; 4], Errno> {
+    match target(fd)? {
+        Target::Input => answered(StdSystem::terminal(0)),
+        Target::Output(stream) => answered(StdSystem::terminal(stream)),
+        Target::File(_) | Target::Dir(_) | Target::Socket(_) | Target::Object(_) => Err(Errno(ENOTTY)),
+    }
+}
+
+/// `FIONBIO`: whether calls on a descriptor wait. `FIONREAD`: how many bytes can be read from a pipe or one of a pair. `TIOCGWINSZ`: a terminal's size.
 ///
 /// # Safety
-/// What follows is the address of an `i32`, for these commands.
+/// What follows is the address of an `i32`, for the first two, and of four `u16` for the last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_ioctl(fd: i32, command: i32, more: More) -> i32 {
     returned((|| {
         let target = target(fd)?;
-        if !matches!(command, FIONBIO | FIONREAD) {
+        if !matches!(command, FIONBIO | FIONREAD | TIOCGWINSZ) {
             return Err(Errno(ENOTTY));
+        }
+        if command == TIOCGWINSZ {
+            let size = terminal(fd)?;
+            // SAFETY: the caller's.
+            let into = unsafe { (variadic::long(more) as *mut [u16; 4]).as_mut() }.ok_or(Errno(EFAULT))?;
+            *into = size.map(|size| size as u16);
+            return Ok(0);
         }
         // SAFETY: the caller's.
         let argument = unsafe { (variadic::long(more) as *mut i32).as_mut() }.ok_or(Errno(EFAULT))?;
@@ -276,10 +292,14 @@ pub unsafe extern "C" fn libc_fcntl(fd: i32, command: i32, more: More) -> i32 {
     })())
 }
 
-/// Whether a descriptor is a terminal: none is.
+/// Whether a descriptor is a terminal: 1, or 0 and the number of the error.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_isatty(fd: i32) -> i32 {
-    let error = target(fd).err().map_or(ENOTTY, |error| error.0);
-    lane::here().set_errno(error);
-    0
+    match terminal(fd) {
+        Ok(_) => 1,
+        Err(error) => {
+            lane::here().set_errno(error.0);
+            0
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! (`hostcall-build`, `shared_stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
 //! each thread of the launch; a host that does not know how leaves them to the heap. On AMD GPUs this is linked if all of a program's kernels are threads.
 
-use crate::{memory, process};
+use crate::{memory, process, thread};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 use hostcall_abi::stacks::Stacks;
@@ -141,7 +141,8 @@ pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
     if device::is_private(top) {
         eprintln!("error: stack overflow: a lane of the kernel has {own} bytes\nnote: `--stack BYTES` gives each lane more");
     } else if of_own == 0 {
-        eprintln!("error: stack overflow: the thread has {bytes} bytes\nnote: `--stack BYTES` gives each thread more");
+        let name = thread::name();
+        eprintln!("error: stack overflow: thread {name} has {bytes} bytes\nnote: `--stack BYTES` gives each thread more");
     } else {
         // On NVIDIA GPUs those of all lanes of its wave.
         let all = if cfg!(target_arch = "nvptx64") {
@@ -149,8 +150,9 @@ pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
         } else {
             own
         };
+        let name = thread::name();
         eprintln!(
-            "error: stack overflow: calls within calls took the {all} bytes for return addresses and registers that a thread with {bytes} bytes of stack has\n\
+            "error: stack overflow: thread {name}: calls within calls took the {all} bytes for return addresses and registers that a thread with {bytes} bytes of stack has\n\
              note: `--stack BYTES` gives each thread more of both"
         );
     }

@@ -10,7 +10,10 @@ use crate::{futex, lane, life};
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use hostcall_abi::thread_names;
+#[cfg(all(hostcall_device, any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+use hostcall_abi::thread_names::ThreadName;
 use hostcall_device::{__runtime as device, wave};
 
 /// A thread's number.
@@ -182,6 +185,8 @@ extern "C" fn run(record: usize) {
     let record = record as *mut Record;
     // SAFETY: the thread holds it until the last line.
     let this = unsafe { &*record };
+    // Its seat's former thread had another.
+    keep_name(&[]);
     lane::here().record.set(record.cast());
     let result = (this.start)(this.argument);
     // Relaxed: `serve` tells the joiner of the end with a release.
@@ -283,6 +288,43 @@ pub extern "C" fn libc_sched_yield() -> i32 {
     // As one who has waited a while: the first pauses give way to nobody.
     device::pause(17);
     0
+}
+
+/// Names of the threads by their places in the launch, for those who tell of a thread that failed: the host reads them, too.
+#[unsafe(no_mangle)]
+#[cfg_attr(not(any(target_arch = "nvptx64", target_arch = "amdgpu")), used)]
+static __hostcall_thread_names: [[AtomicU64; 4]; thread_names::THREADS] =
+    [const { [const { AtomicU64::new(0) }; 4] }; thread_names::THREADS];
+
+const _: () = assert!(size_of::<[[AtomicU64; 4]; thread_names::THREADS]>() == size_of::<thread_names::ThreadNames>());
+
+fn keep_name(name: &[u8]) {
+    let Some(kept) = __hostcall_thread_names.get(wave::group_index()) else { return };
+    for (kept, word) in kept.iter().zip(thread_names::to_words(name)) {
+        // Relaxed: whoever reads it reads a name for a message, and the host when nothing runs.
+        kept.store(word, Ordering::Relaxed);
+    }
+}
+
+/// The calling thread's name, as far as it is kept.
+#[cfg(all(hostcall_device, any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+pub(crate) fn name() -> ThreadName {
+    let index = wave::group_index();
+    // Relaxed: the thread's own.
+    let words = __hostcall_thread_names.get(index).map(|kept| [0, 1, 2, 3].map(|at| kept[at].load(Ordering::Relaxed)));
+    ThreadName::new(index, words.unwrap_or_default())
+}
+
+/// Says the calling thread's name. A kernel's lane is none.
+///
+/// # Safety
+/// `name` is valid for reads of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_thread_name(name: *const u8, len: usize) {
+    if !lane::is_kernels() {
+        // SAFETY: the caller's.
+        keep_name(unsafe { core::slice::from_raw_parts(name, len) });
+    }
 }
 
 /// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and

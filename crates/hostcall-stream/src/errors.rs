@@ -12,7 +12,7 @@ use crate::schema::Schema;
 use crate::sink::SinkError;
 
 /// Why streams did not start.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// Two types have one name.
@@ -55,8 +55,10 @@ pub enum StartError {
     },
 }
 
+hostcall_error::readable!(StartError);
+
 /// Why a program's messages are not received.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
     /// It sends nothing: it has no rings' descriptor.
@@ -114,8 +116,10 @@ pub enum AttachError {
     Device(#[from] offload::Error),
 }
 
+hostcall_error::readable!(AttachError);
+
 /// Why [`Streams::wait`](crate::Streams::wait) is not a success. What was counted comes along.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
     /// The device failed. Of each ring what stood before the first message that is not whole has been received.
@@ -147,6 +151,8 @@ pub enum WaitError {
     },
 }
 
+hostcall_error::readable!(WaitError);
+
 impl WaitError {
     /// What was counted.
     pub fn summary(&self) -> &Summary {
@@ -158,7 +164,7 @@ impl WaitError {
 }
 
 /// Why [`Streams::set_filter`](crate::Streams::set_filter) did nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
     /// Its messages do not ask.
@@ -173,3 +179,5 @@ pub enum FilterError {
     #[error(transparent)]
     Device(#[from] offload::Error),
 }
+
+hostcall_error::readable!(FilterError);

@@ -40,7 +40,7 @@ impl fmt::Display for NamedFilter {
 }
 
 /// Why a text is no filter. Each names the part that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseFilterError {
     /// There is no `:` behind a name.
@@ -112,6 +112,8 @@ pub enum ParseFilterError {
         part: String,
     },
 }
+
+hostcall_error::readable!(ParseFilterError);
 
 impl FromStr for NamedFilter {
     type Err = ParseFilterError;

@@ -159,7 +159,7 @@ pub struct Sunk {
 }
 
 /// Why a sink has not kept everything.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot write to {sink}: {message}; {fix}")]
 pub struct SinkError {
     /// Where.
@@ -171,6 +171,8 @@ pub struct SinkError {
     /// What helps.
     pub fix: String,
 }
+
+hostcall_error::readable!(SinkError);
 
 impl fmt::Display for Sunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -150,7 +150,7 @@ impl PartialEq for Record<'_> {
 impl Eq for Record<'_> {}
 
 /// Why a field could not be read as asked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {
     /// The record has no such field.
@@ -178,6 +178,8 @@ pub enum FieldError {
         span: Span,
     },
 }
+
+hostcall_error::readable!(FieldError);
 
 impl FieldError {
     /// Where to look.

@@ -62,7 +62,7 @@ impl fmt::Debug for FleetBuilder<'_> {
 }
 
 /// Why a fleet did not start.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetError {
     /// There was no device.
@@ -89,6 +89,8 @@ pub enum FleetError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
+
+hostcall_error::readable!(FleetError);
 
 impl<'a> FleetBuilder<'a> {
     /// Registers a service with each server.
@@ -324,11 +326,12 @@ impl Fleet {
 }
 
 /// What a wait for a fleet is no success for: those that failed, at least one.
-#[derive(Debug)]
 pub struct FleetWaitError {
     /// By rank.
     pub failures: Vec<FleetFailure>,
 }
+
+hostcall_error::readable!(FleetWaitError);
 
 /// A device of a fleet whose kernels, handlers or driver failed.
 #[derive(Debug)]

@@ -122,6 +122,17 @@ pub mod device {
 #[cfg(all(not(hostcall_device), feature = "test-utils"))]
 pub mod test_utils;
 
+/// The device's prelude, as the host sees it: what both sides have, and a `kernel` that says where kernels go.
+#[cfg(not(hostcall_device))]
+#[doc(hidden)]
+pub mod prelude {
+    pub use crate::{CallError, Callee, Plain, kernel, service};
+}
+
+#[cfg(not(hostcall_device))]
+#[doc(hidden)]
+pub use hostcall_macros::kernel_on_host as kernel;
+
 #[cfg(not(hostcall_device))]
 #[doc(hidden)]
 pub mod __private;

@@ -35,7 +35,7 @@ const LAUNCHERS: [(&str, &str, &[&str], &[&str]); 7] = [
 ];
 
 /// Why variables say no rank.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RankError {
     /// No launcher's variables are set.
@@ -70,6 +70,8 @@ pub enum RankError {
         world: u32,
     },
 }
+
+hostcall_error::readable!(RankError);
 
 fn names() -> String {
     LAUNCHERS.map(|(_, rank, ..)| rank).join(", ")

@@ -13,7 +13,7 @@ use offload::{Args, Device, Kernel, Launch, Program, Queue};
 
 use super::ahead::Ahead;
 use super::{ENTRY, Entry, GPU_KERNEL_STACK, HEAP, SIM_KERNEL_STACK, SIM_WAVES, SLOT, SLOTS, STACK, THREADS, Threads};
-use crate::launch::{Together, Watch};
+use crate::launch::{Launched, Together, Watch};
 use crate::options::{Options, Room};
 use crate::{Outcome, device, values};
 
@@ -75,6 +75,10 @@ impl Work<'_> {
         }
     }
 
+    fn launched<'a>(&self, program: &'a Program) -> Launched<'a> {
+        if self.entry.kernel.is_none() { Launched::Main(program) } else { Launched::Kernel }
+    }
+
     fn reserve_stacks(&self, options: &Options, device: &Device, program: &Program) -> Result<(), Box<dyn std::error::Error>> {
         match self.entry.kernel {
             None => {
@@ -132,7 +136,8 @@ pub(super) fn run(options: &Options, list: &str, work: Work<'_>, quiet: bool) ->
         }
     }
     launch_all(&queues, &loaded, launches)?;
-    let outcome = watch.finish_all(Together { fleet, receivers, queues: &queues }, options.stats, quiet);
+    let launched = loaded.iter().map(|loaded| work.launched(&loaded.program)).collect();
+    let outcome = watch.finish_all(Together { fleet, receivers, queues: &queues, launched }, options.stats, quiet);
     drop((queues, loaded, devices));
     outcome
 }

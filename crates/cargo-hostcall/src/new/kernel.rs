@@ -11,7 +11,7 @@ fn main() {
 "#;
 
 /// The program; `PACKAGE` stands for the package's name.
-const MAIN: &str = r#"//! What a kernel may ask its host, the kernel, and the host: in one file, compiled for the device and for this machine.
+const MAIN: &str = r#"//! What a kernel may ask its host, and the host. This file is compiled twice: for the device, with the kernels, and for this machine.
 #![cfg_attr(hostcall_device, no_std)]
 
 /// What the kernel may ask. There, these are functions; here, `host::add42` and `host::log` make services of closures.
@@ -23,27 +23,9 @@ pub trait Host {
     fn log(message: &str);
 }
 
-/// On the device.
+/// On the device: `src/kernels.rs`.
 #[cfg(hostcall_device)]
-mod kernels {
-    use hostcall::CallError;
-    use hostcall::prelude::*;
-
-    use super::Host;
-
-    #[kernel]
-    pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
-        let i = global_id();
-        // Lanes come in whole waves: there may be more of them than elements.
-        if i < y.len() {
-            y[i] = Host::add42(y[i])?;
-        }
-        if i == 0 {
-            Host::log("the first lane is done")?;
-        }
-        Ok(())
-    }
-}
+mod kernels;
 
 /// On this machine.
 #[cfg(not(hostcall_device))]
@@ -72,10 +54,42 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 "#;
 
+/// The kernels.
+pub(super) const KERNELS: &str = r#"//! What runs on the device.
+
+use hostcall::CallError;
+use hostcall::prelude::*;
+
+use super::Host;
+
+#[kernel]
+pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
+    let i = global_id();
+    // Lanes come in whole waves: there may be more of them than elements.
+    if i < y.len() {
+        y[i] = Host::add42(y[i])?;
+    }
+    if i == 0 {
+        Host::log("the first lane is done")?;
+    }
+    Ok(())
+}
+"#;
+
+/// What rust-analyzer must know, in editors that read VS Code's settings: the package, and the device's half of it, which the first build writes.
+pub(super) fn editor(manifest: &str) -> String {
+    let half = format!("target/hostcall/kernels/{}/Cargo.toml", name(manifest));
+    let settings = serde_json::json!({ "rust-analyzer.linkedProjects": ["Cargo.toml", half] });
+    format!("{settings:#}\n")
+}
+
+fn name(manifest: &str) -> &str {
+    manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap_or_default()
+}
+
 /// The program of the package with that manifest.
 pub(super) fn main(manifest: &str) -> String {
-    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap_or_default();
-    MAIN.replace("PACKAGE", name)
+    MAIN.replace("PACKAGE", name(manifest))
 }
 
 /// The manifest that `cargo new` wrote, with what the two sides and the build script need.

@@ -45,7 +45,7 @@ fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, warnings: &mut 
         .args(sysroot.settings().iter().map(|setting| format!("--config={setting}")))
         .args(spec.features.iter().map(|feature| format!("--features={feature}")))
         .arg(cargo::MESSAGES);
-    let compiled = cargo::compile(run, &source.package, &sysroot.machine.name(), &source.own(), spec.echo)?;
+    let compiled = cargo::compile(run, &source.package, &sysroot.machine.name(), &source.own(), &|path| source.place(path), spec.echo)?;
     for warning in &compiled.warnings {
         if !warnings.contains(warning) {
             warnings.push(warning.clone());

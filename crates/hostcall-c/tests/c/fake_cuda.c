@@ -30,7 +30,7 @@ void *fake_context = context, *fake_module = module, *fake_function = function;
   WEAK R name(void) { return 801; }
 
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
-OK(cuEventDestroy_v2) OK(cuCtxSetLimit)
+OK(cuEventDestroy_v2) OK(cuCtxSetLimit) OK(cuThreadExchangeStreamCaptureMode)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
 NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)

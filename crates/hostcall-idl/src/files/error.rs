@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What is wrong, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {kind}")]
 pub struct Error {
     /// The file, as it was named.
@@ -16,8 +16,10 @@ pub struct Error {
     pub kind: ErrorKind,
 }
 
+hostcall_error::readable!(Error);
+
 /// What is wrong with a definition.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// It is not Rust.
@@ -157,9 +159,13 @@ pub enum ErrorKind {
     NoService,
 }
 
+hostcall_error::readable!(ErrorKind);
+
 /// All errors of all files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Errors(pub Vec<Error>);
+
+hostcall_error::readable!(Errors);
 
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -35,12 +35,14 @@ pub enum Language {
 }
 
 /// A language that there is not.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no bindings for `{name}`: there are {}", Language::ALL.map(Language::name).join(", "))]
 pub struct UnknownLanguage {
     /// What was asked for.
     pub name: String,
 }
+
+hostcall_error::readable!(UnknownLanguage);
 
 impl Language {
     /// All of them.

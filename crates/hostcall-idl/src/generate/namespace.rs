@@ -10,12 +10,14 @@ use super::writer::Writer;
 pub struct Namespace(Vec<String>);
 
 /// A text that names no namespace.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no namespace of C++: name one such as `services`, or `mine::services`")]
 pub struct NamespaceError {
     /// The text.
     pub text: String,
 }
+
+hostcall_error::readable!(NamespaceError);
 
 impl FromStr for Namespace {
     type Err = NamespaceError;

@@ -15,12 +15,14 @@ use super::location::Location;
 use crate::sys::{ol_errc_t, ol_error_struct_t, ol_result_t};
 
 /// Why a call failed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Error {
     /// The kind of failure.
     pub code: ol_errc_t,
     details: Details,
 }
+
+hostcall_error::readable!(Error);
 
 /// What happened.
 #[derive(Clone, Debug)]

@@ -102,8 +102,10 @@ struct Fault {
 }
 
 /// Why a list of faults cannot be read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct FaultError(String);
+
+hostcall_error::readable!(FaultError);
 
 impl fmt::Display for FaultError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use super::{BinaryOp, Expr, UnaryOp};
 use crate::ir::CType;
 
 /// Why a condition cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}, at `{at}`")]
 pub struct ParseError {
     /// What is wrong.
@@ -14,6 +14,8 @@ pub struct ParseError {
     /// The text from there on, shortened.
     pub at: String,
 }
+
+hostcall_error::readable!(ParseError);
 
 /// How deep expressions may be nested. The trees are walked by recursion.
 const MAX_DEPTH: u32 = 100;

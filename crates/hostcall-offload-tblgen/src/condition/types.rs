@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 /// Why an expression means nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}, in `{at}`")]
 pub struct TypeError {
     /// What is wrong.
@@ -40,6 +40,8 @@ pub struct TypeError {
     /// The part of the condition.
     pub at: String,
 }
+
+hostcall_error::readable!(TypeError);
 
 impl Kind {
     /// Whether it is null or points somewhere.

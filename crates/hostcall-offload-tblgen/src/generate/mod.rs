@@ -44,7 +44,7 @@ mod text;
 use crate::ir::Api;
 
 /// Why a file cannot be generated.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum GenError {
     /// The definitions say something that this back end cannot express.
@@ -90,6 +90,8 @@ pub enum GenError {
         reason: String,
     },
 }
+
+hostcall_error::readable!(GenError);
 
 macro_rules! backends {
     ($($(#[doc = $doc:literal])+ $name:ident $action:literal $run:path;)+) => {

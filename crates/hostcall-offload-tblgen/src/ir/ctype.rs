@@ -94,7 +94,7 @@ pub enum NamedKind {
 }
 
 /// Why C text is not a type that this program knows.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the C type `{text}`: {reason}")]
 pub struct CTypeError {
     /// The text.
@@ -102,6 +102,8 @@ pub struct CTypeError {
     /// What is wrong with it.
     pub reason: String,
 }
+
+hostcall_error::readable!(CTypeError);
 
 const PRIMITIVES: [(&str, Primitive); 17] = [
     ("bool", Primitive::Bool),

@@ -16,7 +16,7 @@ pub enum Named<'a> {
 }
 
 /// A name in a type that the API does not define.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error("unknown type `{name}` in `{place}`; define it, or correct the name")]
 pub struct UnknownType {
     /// The name.
@@ -26,6 +26,8 @@ pub struct UnknownType {
     /// Where that is written.
     pub span: Option<Span>,
 }
+
+hostcall_error::readable!(UnknownType);
 
 impl Api {
     /// Finds out what the names in all types stand for, and returns those that stand for nothing.

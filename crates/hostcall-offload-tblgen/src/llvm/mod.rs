@@ -76,7 +76,7 @@ actions! {
 }
 
 /// Why text cannot be generated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The back end is about an enumeration that is not there.
@@ -108,6 +108,8 @@ pub enum Error {
         params: usize,
     },
 }
+
+hostcall_error::readable!(Error);
 
 /// Writes the text of `action`.
 ///

@@ -361,7 +361,7 @@ impl Context {
         }
     }
 
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         *self.open.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -436,6 +436,7 @@ impl Context {
         drop((open, known));
         drop(waiting);
         self.outstanding.settle();
+        self.outstanding.close();
         // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
         match (reset, released) {
             (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
@@ -486,6 +487,7 @@ impl End {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        self.outstanding.close();
         if !*self.open.get_mut().unwrap_or_else(PoisonError::into_inner) {
             return;
         }
@@ -510,6 +512,13 @@ impl Entered<'_> {
         self.check(unsafe { self.driver.ctx_push(self.context.raw) })?;
         self.pushed = true;
         Ok(())
+    }
+
+    /// Lets this thread call the driver while another thread, of whatever code, captures a graph: its calls would end the capture otherwise.
+    pub(super) fn relax_capture(&self) {
+        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
+        // SAFETY: a place for the former mode.
+        self.ignore(unsafe { self.driver.thread_capture_mode(&mut mode) });
     }
 
     /// A driver result as ours; notes when it means that the context is lost.

@@ -237,6 +237,7 @@ driver_functions! {
     stream_query = "cuStreamQuery"(stream: sys::CUstream);
     stream_wait_event = "cuStreamWaitEvent"(stream: sys::CUstream, event: sys::CUevent, flags: c_uint);
     stream_wait_value = "cuStreamWaitValue32_v2"(stream: sys::CUstream, address: sys::CUdeviceptr, value: c_uint, flags: c_uint);
+    thread_capture_mode = "cuThreadExchangeStreamCaptureMode"(mode: *mut c_int);
     stream_context = "cuStreamGetCtx"(stream: sys::CUstream, context: *mut sys::CUcontext);
     stream_begin_capture = "cuStreamBeginCapture_v2"(stream: sys::CUstream, mode: c_int);
     stream_end_capture = "cuStreamEndCapture"(stream: sys::CUstream, graph: *mut sys::CUgraph);

@@ -11,7 +11,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::quiet;
 use crate::backend::Ticket;
@@ -27,13 +28,23 @@ pub(super) enum Pending {
 
 /// The table of one context.
 #[derive(Default)]
-pub(super) struct Outstanding(Mutex<Table>);
+pub(super) struct Outstanding {
+    table: Mutex<Table>,
+    /// There is an entry again, or the context is gone: for the thread that [watches](super::watch), if it sleeps.
+    changed: Condvar,
+}
 
 #[derive(Default)]
 struct Table {
     next: u64,
     launches: usize,
     waiting: HashMap<u64, Pending>,
+    /// A thread asks whether the context lives.
+    watched: bool,
+    /// That thread sleeps until there is an entry.
+    asleep: bool,
+    /// The context is gone, and nothing will be entered.
+    closed: bool,
 }
 
 impl Drop for Outstanding {
@@ -58,7 +69,36 @@ impl Outstanding {
         table.next += 1;
         table.launches += usize::from(is_launch);
         table.waiting.insert(id, pending);
+        if table.asleep {
+            self.changed.notify_all();
+        }
         Id(id)
+    }
+
+    /// Whether nobody has watched the context yet; from now on the caller does.
+    pub(super) fn begins_to_be_watched(&self) -> bool {
+        !std::mem::replace(&mut self.lock().watched, true)
+    }
+
+    /// Sleeps until there have been entries for `time`. `false` once the context is gone.
+    pub(super) fn is_busy_after(&self, time: Duration) -> bool {
+        let mut table = self.lock();
+        loop {
+            table.asleep = true;
+            table =
+                self.changed.wait_while(table, |table| table.waiting.is_empty() && !table.closed).unwrap_or_else(PoisonError::into_inner);
+            table.asleep = false;
+            table = self.changed.wait_timeout_while(table, time, |table| !table.closed).unwrap_or_else(PoisonError::into_inner).0;
+            if table.closed || !table.waiting.is_empty() {
+                return !table.closed;
+            }
+        }
+    }
+
+    /// Ends the thread that watches: the context is gone.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
     }
 
     /// Takes an entry out, if it is still there. The caller drops or calls it, and so not under the table's lock.
@@ -102,7 +142,7 @@ impl Outstanding {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,6 +220,27 @@ mod tests {
         assert!(receiver.recv().is_err(), "the second sender was dropped, nothing sent");
         // SAFETY: from `data`, used once.
         unsafe { reached(second) };
+    }
+
+    #[test]
+    fn a_context_is_watched_by_one_while_something_is_outstanding_and_until_it_is_gone() {
+        let outstanding = Arc::new(Outstanding::default());
+        assert!(outstanding.begins_to_be_watched() && !outstanding.begins_to_be_watched());
+        let (looked, looks) = mpsc::channel();
+        let theirs = outstanding.clone();
+        let watcher = std::thread::spawn(move || {
+            while theirs.is_busy_after(Duration::from_millis(1)) {
+                // Nobody listens any more in the end.
+                let _ = looked.send(());
+            }
+        });
+        for _ in 0..3 {
+            let id = outstanding.add(Pending::Call(Box::new(|| ())));
+            looks.recv().unwrap();
+            drop(outstanding.take(id));
+        }
+        outstanding.close();
+        watcher.join().unwrap();
     }
 
     #[test]

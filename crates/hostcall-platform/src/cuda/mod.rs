@@ -31,6 +31,7 @@ mod pages;
 mod quiet;
 mod raw;
 mod stream;
+mod watch;
 mod window;
 
 #[cfg(feature = "cudarc")]

@@ -100,7 +100,7 @@ impl Stream {
     /// Runs `launch`, which launches on this stream by other means, and counts until what it launched has ended.
     pub(super) fn track<R>(&self, ticket: Ticket, launch: impl FnOnce() -> R) -> Result<R, Error> {
         // Not entered yet: `launch` may be code that resets a device or takes locks of its own.
-        let id = self.context.outstanding.add(Pending::Launch(ticket));
+        let id = self.context.await_end(Pending::Launch(ticket));
         let result = launch();
         let queued = self.enter_uncaptured("tracked work").and_then(|entered| self.call_when_reached(&entered, id));
         if queued.is_err() {
@@ -143,10 +143,9 @@ impl Stream {
 
     /// Runs `launch` with its ticket in the table, and has the ticket dropped when it has ended.
     fn counted(&self, entered: &Entered<'_>, ticket: Ticket, launch: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-        let outstanding = &self.context.outstanding;
-        let id = outstanding.add(Pending::Launch(ticket));
+        let id = self.context.await_end(Pending::Launch(ticket));
         if let Err(error) = launch() {
-            drop(outstanding.take(id));
+            drop(self.context.outstanding.take(id));
             return Err(error);
         }
         if let Err(failed) = self.call_when_reached(entered, id) {
@@ -339,7 +338,7 @@ impl BackendQueue for Stream {
     fn on_complete(&self, f: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
         // A recorded host function would be called at each launch of the graph, and `f` can be called once.
         let entered = self.enter_uncaptured("a completion")?;
-        let id = self.context.outstanding.add(Pending::Call(f));
+        let id = self.context.await_end(Pending::Call(f));
         let queued = self.call_when_reached(&entered, id);
         // What `f` holds may enter the context when dropped, so not under this guard.
         drop(entered);

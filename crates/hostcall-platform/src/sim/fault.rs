@@ -24,12 +24,19 @@ pub(super) enum LaneEnd {
 
 /// A fault as the processor tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RawFault {
+pub(super) struct RawFault {
+    pub(super) kind: RawKind,
+    /// The instruction's address.
+    pub(super) at: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RawKind {
     Memory(u64),
     Wild,
     Stack,
-    Illegal(u64),
-    Arithmetic(u64),
+    Illegal,
+    Arithmetic,
 }
 
 const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
@@ -115,23 +122,23 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut 
         if let Some((trap, stack)) = unsafe { (*lane).trap() }
             && trap.stack_ptr_in_bounds(stack_pointer(context))
         {
-            let pc = instruction_pointer(context) as u64;
-            let fault = match signal {
-                libc::SIGILL | libc::SIGTRAP => RawFault::Illegal(pc),
-                libc::SIGFPE => RawFault::Arithmetic(pc),
+            let kind = match signal {
+                libc::SIGILL | libc::SIGTRAP => RawKind::Illegal,
+                libc::SIGFPE => RawKind::Arithmetic,
                 _ => {
                     // SAFETY: the system passes what it knows of the signal, and these signals carry an address.
                     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
                     if code == libc::SI_KERNEL {
                         // A processor that does not say the address: it is not zero.
-                        RawFault::Wild
+                        RawKind::Wild
                     } else if (stack.limit..stack.limit + PAGE).contains(&address) {
-                        RawFault::Stack
+                        RawKind::Stack
                     } else {
-                        RawFault::Memory(address as u64)
+                        RawKind::Memory(address as u64)
                     }
                 }
             };
+            let fault = RawFault { kind, at: instruction_pointer(context) as u64 };
             // SAFETY: the stack pointer is within the fiber, the closure only returns a value it owns, and `set_registers` puts all
             // registers that it names into the context that the system restores.
             let registers = unsafe { trap.setup_trap_handler(move || LaneEnd::Fault(fault)) };

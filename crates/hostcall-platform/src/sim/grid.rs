@@ -222,7 +222,13 @@ impl Run {
 
     /// Ends the kernel as a fault of a lane. The first one counts.
     pub(super) fn fault(&self, block: [u32; 3], thread: [u32; 3], kind: FaultKind) {
-        self.fail(Error::Fault(Box::new(Fault { kernel: self.kernel.name.clone(), block, thread, kind })));
+        self.fail(Error::Fault(Box::new(Fault::new(self.kernel.name.clone(), block, thread, kind))));
+    }
+
+    /// As [`Run::fault`], of an instruction.
+    pub(super) fn fault_at(&self, instruction: u64, block: [u32; 3], thread: [u32; 3], kind: FaultKind) {
+        let fault = Fault::new(self.kernel.name.clone(), block, thread, kind);
+        self.fail(Error::Fault(Box::new(Fault { function: self.kernel.function_at(instruction), ..fault })));
     }
 
     /// Ends the kernel. The first failure counts.

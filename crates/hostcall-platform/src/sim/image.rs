@@ -6,6 +6,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Once};
 
 use hostcall_abi::sim::{KERNEL_ENTRY_PREFIX, KernelEntry, OPS_SYMBOL, SIM_VERSION, SIM_VERSION_SYMBOL, SimOps};
@@ -29,7 +30,7 @@ enum Source {
         data: HashMap<String, Data>,
         /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and another load
         /// must not get the same descriptor number.
-        _copy: File,
+        copy: File,
     },
     /// Functions of this process.
     Functions(Vec<(String, KernelEntry)>),
@@ -49,7 +50,34 @@ pub(super) struct SimKernel {
     pub(super) entry: KernelEntry,
     info: KernelInfo,
     /// Keeps the code.
-    _source: Arc<Source>,
+    source: Arc<Source>,
+}
+
+impl SimKernel {
+    /// The function of the image that has this instruction, if it is one of the image's and that has its symbols.
+    pub(super) fn function_at(&self, instruction: u64) -> Option<String> {
+        let Source::Image { copy, .. } = &*self.source else { return None };
+        let mut place = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: an out parameter; the address is only looked up.
+        if unsafe { libc::dladdr(self.entry as *const libc::c_void, place.as_mut_ptr()) } == 0 {
+            return None;
+        }
+        // SAFETY: filled just now, or zeroed, which is a value as well.
+        let start = unsafe { place.assume_init() }.dli_fbase as u64;
+        let mut image = vec![0; usize::try_from(copy.metadata().ok()?.len()).ok()?];
+        copy.read_exact_at(&mut image, 0).ok()?;
+        function_of(&image, instruction.checked_sub(start)?)
+    }
+}
+
+/// The function of a shared library that begins last before an offset, and has not ended there.
+fn function_of(image: &[u8], offset: u64) -> Option<String> {
+    let file = object::File::parse(image).ok()?;
+    let has = |symbol: &object::Symbol<'_, '_>| {
+        symbol.kind() == object::SymbolKind::Text && (symbol.address()..symbol.address() + symbol.size()).contains(&offset)
+    };
+    let symbol = file.symbols().chain(file.dynamic_symbols()).find(has)?;
+    Some(format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?)))
 }
 
 /// The object and its parts share the source, so that a kernel keeps its code.
@@ -100,7 +128,7 @@ impl SimProgram {
         }
         // SAFETY: data of a pointer's size, writable (just checked), which no code reads before a kernel runs.
         unsafe { ops.cast::<*const SimOps>().write_unaligned(&raw const OPS) };
-        Ok(Self { source: Source::Image { library, data, _copy: copy }, max_group_size }.share())
+        Ok(Self { source: Source::Image { library, data, copy }, max_group_size }.share())
     }
 
     fn share(self) -> Arc<LoadedProgram> {
@@ -165,7 +193,7 @@ unsafe impl BackendProgram for LoadedProgram {
         };
         Ok(entry.map(|entry| {
             let info = KernelInfo { max_group_size: self.max_group_size, ..KernelInfo::default() };
-            Arc::new(SimKernel { name: name.to_owned(), entry, info, _source: self.source.clone() }) as Arc<dyn BackendKernel>
+            Arc::new(SimKernel { name: name.to_owned(), entry, info, source: self.source.clone() }) as Arc<dyn BackendKernel>
         }))
     }
 

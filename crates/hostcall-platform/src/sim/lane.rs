@@ -9,7 +9,7 @@ use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use hostcall_abi::sim::LaneInfo;
 
-use super::fault::{LaneEnd, RawFault};
+use super::fault::{LaneEnd, RawKind};
 use super::grid::Run;
 use super::group::{Blocked, Group};
 use super::rendezvous::Rendezvous;
@@ -207,14 +207,14 @@ impl Fiber {
             CoroutineResult::Return(LaneEnd::Returned) => {}
             CoroutineResult::Return(LaneEnd::Fault(raw)) => {
                 let run = &self.lane.wave.run;
-                let kind = match raw {
-                    RawFault::Memory(address) => FaultKind::Memory { address, near: run.describe(address) },
-                    RawFault::Wild => FaultKind::Wild,
-                    RawFault::Stack => FaultKind::StackOverflow { stack_bytes: run.stack_bytes() },
-                    RawFault::Illegal(address) => FaultKind::IllegalInstruction { address },
-                    RawFault::Arithmetic(address) => FaultKind::Arithmetic { address },
+                let kind = match raw.kind {
+                    RawKind::Memory(address) => FaultKind::Memory { address, near: run.describe(address) },
+                    RawKind::Wild => FaultKind::Wild,
+                    RawKind::Stack => FaultKind::StackOverflow { stack_bytes: run.stack_bytes() },
+                    RawKind::Illegal => FaultKind::IllegalInstruction { address: raw.at },
+                    RawKind::Arithmetic => FaultKind::Arithmetic { address: raw.at },
                 };
-                run.fault(self.lane.info.group, self.lane.info.local, kind);
+                run.fault_at(raw.at, self.lane.info.group, self.lane.info.local, kind);
             }
         }
         Step::Ended

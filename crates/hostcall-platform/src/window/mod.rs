@@ -66,7 +66,7 @@ impl fmt::Display for WindowProvider {
 }
 
 /// Why there is no window.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum WindowError {
     /// The user wants none.
@@ -118,6 +118,8 @@ pub enum WindowError {
     #[error(transparent)]
     Device(#[from] Error),
 }
+
+hostcall_error::readable!(WindowError);
 
 fn reasons(tried: &[(WindowProvider, String)]) -> String {
     if tried.is_empty() {

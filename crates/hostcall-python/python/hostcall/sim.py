@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,20 +36,27 @@ def include_dir() -> str:
     raise NotFoundError("hostcall.cuh is not where the package was installed: install it again")
 
 
+#: The header with the stubs of services, for the compiler of a kernel.
+SERVICES = "hostcall_services.cuh"
+
+
 def compile(source: str, services: Sequence[Any] = (), compiler: str | None = None, options: Sequence[str] = ()) -> bytes:
     """Compiles kernels for the simulator: a shared library."""
     program = compiler or os.environ.get("CXX") or "g++"
     if shutil.which(program) is None:
         raise CompileError(f"there is no C++ compiler `{program}`: install g++ (or clang++), and name it by `compiler=` or the variable CXX")
-    text = cuda_source(*services) + "\n" + "#line 1 \"kernel\"\n" + source
     with tempfile.TemporaryDirectory(prefix="hostcall-") as directory:
         kernel, library = Path(directory, "kernel.cc"), Path(directory, "kernel.so")
-        kernel.write_text(text)
+        # In directories of the system's the compiler warns of nothing: what it says is about the kernel.
+        system = Path(directory, "include")
+        system.mkdir()
+        (system / SERVICES).write_text(cuda_source(*services))
+        kernel.write_text(f'#include <{SERVICES}>\n#line 1 "kernel"\n{source}')
         flags = ["-std=c++17", "-x", "c++", "-O2", "-g1", "-shared", "-fPIC", "-DHOSTCALL_SIM", "-fno-exceptions", "-fno-rtti", "-nostdlib"]
         if platform.machine() == "aarch64":
             # Atomics as instructions: as functions they would be in a library of the compiler's.
             flags.append("-mno-outline-atomics")
-        command = [program, *flags, "-I", include_dir(), *options, str(kernel), "-o", str(library)]
+        command = [program, *flags, "-isystem", str(system), "-isystem", include_dir(), *options, str(kernel), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise CompileError(f"{program} refused the kernel:\n{done.stderr.strip()}")
@@ -70,6 +79,7 @@ class Module:
     ) -> None:
         self.name = name
         self.library = compile(source, services, compiler, options)
+        self._kernels = re.findall(r"\bHOSTCALL_KERNEL\s*\(\s*(\w+)", source)
         self._loaded: _hostcall.SimModule | None = None
         self._arguments: list[Any] = []
 
@@ -82,19 +92,27 @@ class Module:
         """Starts a kernel; ``server.wait()`` waits for it.
 
         An array is passed as the address of its first element: the kernel works on NumPy's own memory, which it must not leave, and which nobody else
-        should use until the kernel has ended. Numbers have the size of the kernel's parameter; floats of Python are ``double``, so pass ``np.float32(x)`` for
-        ``float``. Arrays live at least until their kernel has ended, or this module goes.
+        should use until the kernel has ended. Its elements are those that the kernel's parameter points at. Numbers of Python become what the parameter is,
+        if they fit; numbers of NumPy have to be that. Arrays live at least until their kernel has ended, or this module goes.
         """
         if self._loaded is None:
             raise InvalidError("it is not loaded: `server.attach(module)` first")
-        sizes = self._loaded.parameters(kernel)
-        if sizes is not None and len(sizes) != len(arguments):
-            raise InvalidError(f"`{kernel}` takes {len(sizes)} arguments, not {len(arguments)}")
-        given = [_bytes(argument, i, sizes[i] if sizes is not None else None) for i, argument in enumerate(arguments)]
+        try:
+            parameters = self._loaded.parameters(kernel)
+        except NotFoundError:
+            raise NotFoundError(self._missing(kernel)) from None
+        if parameters is not None and len(parameters) != len(arguments):
+            raise InvalidError(f"`{kernel}` takes {len(parameters)} arguments, not {len(arguments)}")
+        wanted = [Parameter(*parameter) for parameter in parameters] if parameters is not None else [None] * len(arguments)
+        given = [_bytes(argument, f"argument {i} of `{kernel}`", of) for i, (argument, of) in enumerate(zip(arguments, wanted))]
         if self._loaded.idle():
             self._arguments.clear()
         self._arguments.append([argument for argument in arguments if isinstance(argument, np.ndarray)])
         self._loaded.launch(kernel, _three(grid, "grid"), _three(block, "block"), given)
+
+    def _missing(self, kernel: str) -> str:
+        kernels = f"its kernels are {', '.join(self._kernels)}" if self._kernels else "it has none"
+        return f"module `{self.name}` has no kernel `{kernel}`; {kernels}; one is written `HOSTCALL_KERNEL({kernel}, float* y, unsigned n) {{ … }}`"
 
     def __repr__(self) -> str:
         return f"<hostcall.sim.Module {self.name!r}, {'loaded' if self._loaded else 'not loaded'}>"
@@ -108,23 +126,80 @@ def _three(size: int | tuple[int, ...], what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _bytes(argument: Any, i: int, size: int | None) -> bytes:
+@dataclass(frozen=True)
+class Parameter:
+    """What a kernel says of a parameter: its bytes, the kind of number that it is or points at, and the bytes of that."""
+
+    size: int
+    kind: int
+    bytes: int
+    is_value: bool
+
+    def number(self) -> str:
+        """The number in the words of C++; empty if it is not known."""
+        return NUMBERS.get((self.kind, self.bytes), "")
+
+
+#: Kinds of numbers, as NumPy has them, by the kernel's.
+KINDS = {1: "u", 2: "i", 3: "f"}
+#: Numbers in the words of C++.
+NUMBERS = {
+    (1, 1): "unsigned char",
+    (1, 2): "unsigned short",
+    (1, 4): "unsigned",
+    (1, 8): "unsigned long long",
+    (2, 1): "signed char",
+    (2, 2): "short",
+    (2, 4): "int",
+    (2, 8): "long long",
+    (3, 2): "half",
+    (3, 4): "float",
+    (3, 8): "double",
+}
+
+
+def _fits(dtype: np.dtype[Any], of: Parameter) -> bool:
+    """Whether elements of NumPy's are what the kernel takes them for, as far as both say."""
+    kind = KINDS.get(of.kind)
+    return kind is None or dtype.kind not in "uif" or (dtype.kind, dtype.itemsize) == (kind, of.bytes)
+
+
+def _dtype(of: Parameter) -> str:
+    return f"np.{np.dtype(f'{KINDS[of.kind]}{of.bytes}').name}"
+
+
+def _bytes(argument: Any, what: str, of: Parameter | None) -> bytes:
     """An argument as the kernel takes it."""
     if isinstance(argument, np.ndarray):
         if not argument.flags.c_contiguous or not argument.flags.writeable:
-            raise InvalidError(f"argument {i} is an array that is not contiguous and writable: pass a copy")
+            raise InvalidError(f"{what} is an array that is not contiguous and writable: pass a copy")
+        if of is not None and (of.is_value or of.size != 8):
+            number = of.number() or f"a value of {of.size} bytes"
+            raise InvalidError(f"{what} is an array, and the kernel takes `{number}` there: pass a number")
+        if of is not None and not _fits(argument.dtype, of):
+            raise InvalidError(f"{what} is an array of {argument.dtype}, and the kernel takes `{of.number()}*`: pass an array of {_dtype(of)}")
         return int(argument.ctypes.data).to_bytes(8, "little")
     if isinstance(argument, (np.generic, bool)):
-        return np.asarray(argument).tobytes()
+        value = np.asarray(argument)
+        if of is not None and of.is_value and not _fits(value.dtype, of):
+            raise InvalidError(f"{what} is a number of type {value.dtype}, and the kernel takes `{of.number()}`: pass {_dtype(of)}(…)")
+        return value.tobytes()
+    if isinstance(argument, (int, float)) and of is not None and of.is_value and of.kind == 3:
+        return np.dtype(f"f{of.bytes}").type(argument).tobytes()
     if isinstance(argument, int):
-        wanted = 8 if size is None else size
+        wanted = 8 if of is None else of.size
+        signed = argument < 0 if of is None or not of.is_value else of.kind == 2
         try:
-            return argument.to_bytes(wanted, "little", signed=argument < 0)
+            return argument.to_bytes(wanted, "little", signed=signed)
         except OverflowError:
-            raise InvalidError(f"argument {i}, {argument}, does not fit into {wanted} bytes") from None
+            number = f"`{of.number()}`" if of is not None and of.is_value else f"{wanted} bytes"
+            raise InvalidError(f"{what}, {argument}, does not fit into {number}") from None
     if isinstance(argument, float):
+        if of is not None and of.kind and (of.is_value or of.size == 8):
+            number = of.number() if of.is_value else f"{of.number()}*"
+            raise InvalidError(f"{what} is a float, and the kernel takes `{number}`")
         return np.float64(argument).tobytes()
-    raise InvalidError(f"argument {i} is a {type(argument).__name__}: arrays and numbers can be passed")
+    raise InvalidError(f"{what} is a {type(argument).__name__}: arrays and numbers can be passed")
 
 
 class _Adapter:

@@ -111,11 +111,11 @@ def test_launches_are_checked(server: hc.Server) -> None:
         module.launch("say", 1, 1)
     with pytest.raises(hc.NotFoundError, match="other"):
         module.launch("other", 1, 1)
-    with pytest.raises(hc.InvalidError, match="does not fit into 4 bytes"):
+    with pytest.raises(hc.InvalidError, match="does not fit into `"):
         module.launch("say", 1, 1, 1 << 40)
     with pytest.raises(hc.InvalidError, match="one to three sizes"):
         module.launch("say", 0, 1, 1)
-    with pytest.raises(hc.DeviceError):
+    with pytest.raises(hc.InvalidError, match="is a float"):
         module.launch("say", 1, 1, 1.5)
     attachment.detach()
     attachment.detach()

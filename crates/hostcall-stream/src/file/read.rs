@@ -21,7 +21,7 @@ use crate::schema::{Field, Schema};
 use crate::sites::{Site, Sites};
 
 /// Why a recording cannot be read, or not on from here. What was read before is right.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// It could not be opened.
@@ -79,6 +79,8 @@ impl Error {
         Self::Frame { offset, what: what.into().into() }
     }
 }
+
+hostcall_error::readable!(Error);
 
 /// How a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ pub struct Recorded {
 }
 
 /// Why a recording is not whole.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot write the recording `{}`: {message}; make room, or record to another place", path.display())]
 pub struct RecordError {
     /// The file.
@@ -56,6 +56,8 @@ pub struct RecordError {
     /// What the system says.
     pub message: String,
 }
+
+hostcall_error::readable!(RecordError);
 
 impl fmt::Display for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -31,7 +31,7 @@ pub struct Message {
 }
 
 /// Why a [`Message`] is none of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Invalid {
     /// No lane calls.
@@ -58,6 +58,8 @@ pub enum Invalid {
     #[error("an image of staged bytes of a service that has none")]
     Image,
 }
+
+hostcall_error::readable!(Invalid);
 
 impl Message {
     /// How many lanes call.

@@ -9,6 +9,8 @@ pub(crate) const ENXIO: u32 = 6;
 
 /// A directory that others are mounted on, or below. Only programs with std are told this number.
 pub(crate) const EBUSY: u32 = 16;
+/// No terminal, which only programs with std are told.
+pub(crate) const ENOTTY: u32 = 25;
 
 /// The number for an error.
 pub(crate) fn of(error: &Error) -> u32 {

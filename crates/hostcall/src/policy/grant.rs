@@ -67,7 +67,7 @@ impl DirGrant {
 }
 
 /// Why a directory was not granted.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantError {
     /// It is not there, is no directory, or may not be opened.
@@ -97,6 +97,8 @@ pub enum GrantError {
         text: OsString,
     },
 }
+
+hostcall_error::readable!(GrantError);
 
 impl FromStr for DirGrant {
     type Err = GrantError;

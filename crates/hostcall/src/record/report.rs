@@ -118,7 +118,7 @@ fn failed_alike(f: &mut fmt::Formatter<'_>, alike: &[&HandlerFailure]) -> fmt::R
 }
 
 /// Everything that [`Server::wait`](crate::Server::wait) reports besides success.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct KernelReport {
     /// Lanes that panicked.
@@ -136,6 +136,8 @@ pub struct KernelReport {
     /// Entries that were not kept because there were too many.
     pub omitted: u64,
 }
+
+hostcall_error::readable!(KernelReport);
 
 impl KernelReport {
     /// A report of nothing.

@@ -15,7 +15,7 @@ use crate::serving::ports::LOT;
 use crate::wire::{BufferError, PortBuffer};
 
 /// Why a program is not served.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
     /// It was built with another version of the wire.
@@ -72,6 +72,8 @@ pub enum AttachError {
     #[error(transparent)]
     Device(#[from] offload::Error),
 }
+
+hostcall_error::readable!(AttachError);
 
 /// A definition of a service, as one side has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

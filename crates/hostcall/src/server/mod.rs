@@ -34,7 +34,7 @@ use placement::{NoProcessor, Place, Placement};
 pub use wait::WaitError;
 
 /// Why a server did not start, or lost a service.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
     /// A service could not be registered.
@@ -69,6 +69,8 @@ pub enum ServerError {
     #[error(transparent)]
     Sizes(#[from] BufferError),
 }
+
+hostcall_error::readable!(ServerError);
 
 /// How a server is set up. See [`Server::builder`].
 #[derive(Debug, Default)]

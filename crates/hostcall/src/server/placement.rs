@@ -38,12 +38,14 @@ pub(crate) struct NoProcessor {
 }
 
 /// A word that is no [`Placement`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no place for threads: write `anywhere`, `near`, `node:1`, or processors as `0-27,56`")]
 pub struct ParsePlacementError {
     /// The word.
     pub text: String,
 }
+
+hostcall_error::readable!(ParsePlacementError);
 
 /// `anywhere`, `near`, `node:N`, or processors as Linux writes such lists.
 impl FromStr for Placement {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hostcall_abi::stacks::{STACKS_SYMBOL, Stacks};
+use hostcall_abi::thread_names::{THREAD_NAMES_SYMBOL, THREADS, ThreadName, ThreadNames};
 use offload::cuda::{Limit, limit, set_limit};
 use offload::{Device, DeviceInfo, DeviceKind, Error, Kernel, Launch, Program, hsa};
 
@@ -46,6 +47,24 @@ pub fn reserve_lane_stacks(program: &Program, bytes: usize) -> Result<(), Error>
         write(program, bytes.next_multiple_of(16), |_| Ok(()))?;
     }
     Ok(())
+}
+
+/// The name of the thread of a program with `std` at that place in its launch (`Fault::block`), as panics name it: `'main'`. `None` if nothing is known of it:
+/// the program keeps no names, or its device is lost.
+pub fn thread_name(program: &Program, place: u32) -> Option<String> {
+    let names = program.find_global(THREAD_NAMES_SYMBOL).ok()??;
+    let mut bytes = [0; size_of::<ThreadNames>()];
+    if names.size() != bytes.len() {
+        return None;
+    }
+    names.read(&mut bytes).ok()?;
+    let place = place as usize;
+    let of_place = bytes.as_chunks::<{ size_of::<ThreadNames>() / THREADS }>().0.get(place)?;
+    let mut words = [0; 4];
+    for (word, chunk) in words.iter_mut().zip(of_place.as_chunks().0) {
+        *word = u64::from_ne_bytes(*chunk);
+    }
+    Some(ThreadName::new(place, words).to_string())
 }
 
 /// Sees to it that lanes have `own_bytes`, and tells the program so, and of what `change` makes of what it was told before. Whether it has words for it.

@@ -13,7 +13,7 @@ use crate::serving::running::Turn;
 use crate::serving::{Open, wait_by};
 
 /// Why [`Server::wait`] is not a success.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
     /// The device failed. What was reported until then comes along.
@@ -39,6 +39,8 @@ pub enum WaitError {
         open: Vec<OpenCall>,
     },
 }
+
+hostcall_error::readable!(WaitError);
 
 impl WaitError {
     /// What was reported: nothing yet, if the time was over.

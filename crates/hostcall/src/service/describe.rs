@@ -14,7 +14,7 @@ use super::definition::Definition;
 pub use function::{Variable, VariableKind};
 
 /// Why no definition was made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
     /// The service has no name.
@@ -75,6 +75,8 @@ pub enum DefinitionError {
         max: usize,
     },
 }
+
+hostcall_error::readable!(DefinitionError);
 
 /// Makes a [`Definition`] at run time. See [`Definition::builder`].
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use hostcall_abi::codec::DecodeError;
 use hostcall_abi::{CallError, Status};
 
 /// The error a handler returns: the lane gets [`CallError::HandlerFailed`] with the code, the host's report the message.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct HandlerError {
     /// What the calling lane gets to see.
@@ -12,6 +12,8 @@ pub struct HandlerError {
     /// What the host's report shows.
     pub message: String,
 }
+
+hostcall_error::readable!(HandlerError);
 
 impl HandlerError {
     /// An error with a code for the lane and a message for the host.
@@ -21,7 +23,7 @@ impl HandlerError {
 }
 
 /// Why one lane's call has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
     /// The handler returned an error.
@@ -57,6 +59,8 @@ pub enum Failure {
     #[error("{0}")]
     Status(CallError),
 }
+
+hostcall_error::readable!(Failure);
 
 impl Failure {
     /// That of a posted call which was taken and will not be handled, because what ends with this status goes.

@@ -19,7 +19,7 @@ use super::{Brief, Service};
 use crate::record::stats::Counters;
 
 /// Why a service was not registered.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name is taken.
@@ -35,6 +35,8 @@ pub enum RegisterError {
         name: String,
     },
 }
+
+hostcall_error::readable!(RegisterError);
 
 const OPEN: u32 = 0;
 const LAST: u32 = 1;

@@ -22,7 +22,7 @@ use super::window::WindowWords;
 use super::words::{Doorbells, PortWords, has_whole_words, store16};
 
 /// Why there is no port buffer.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferError {
     /// Sizes that cannot work.
@@ -58,6 +58,8 @@ pub enum BufferError {
         alignment: usize,
     },
 }
+
+hostcall_error::readable!(BufferError);
 
 /// One port buffer.
 pub struct PortBuffer {

@@ -1,4 +1,5 @@
-//! The ways in which a program ends: `endings code N | main-panics | thread-panics | error | abort | stack | memory | spawn-many | forever`.
+//! The ways in which a program ends: `endings code N | main-panics | thread-panics | error | abort | stack | thread-stack | null | thread-null | memory |
+//! spawn-many | forever`.
 
 use std::process::{self, ExitCode};
 use std::thread;
@@ -16,6 +17,20 @@ fn deeper(n: u64) -> u64 {
     let page = [n; 64];
     std::hint::black_box(&page);
     deeper(n + 1) + page[0]
+}
+
+/// Reads where nothing is.
+#[inline(never)]
+fn read_nothing() -> u32 {
+    let nowhere = std::hint::black_box(8usize) as *const u32;
+    // SAFETY: none: that is the point.
+    unsafe { nowhere.read_volatile() }
+}
+
+/// Runs something on a thread of this name, and waits for it.
+fn on_worker(act: impl FnOnce() + Send + 'static) -> ExitCode {
+    thread::Builder::new().name("worker".into()).spawn(act).expect("there is a wave").join().expect("no panic comes out of a thread");
+    ExitCode::SUCCESS
 }
 
 struct Loud;
@@ -65,6 +80,12 @@ fn main() -> ExitCode {
             println!("{}", deeper(0));
             ExitCode::SUCCESS
         }
+        ["thread-stack"] => on_worker(|| println!("{}", deeper(0))),
+        ["null"] => {
+            println!("{}", read_nothing());
+            ExitCode::SUCCESS
+        }
+        ["thread-null"] => on_worker(|| println!("{}", read_nothing())),
         ["memory"] => {
             let mut all = Vec::new();
             loop {
@@ -88,7 +109,8 @@ fn main() -> ExitCode {
         },
         _ => {
             eprintln!(
-                "usage: endings code N | exit N | main-panics | thread-panics | error | abort | destructors | stack | memory | spawn-many | forever"
+                "usage: endings code N | exit N | main-panics | thread-panics | error | abort | destructors | stack | thread-stack | null | \
+                 thread-null | memory | spawn-many | forever"
             );
             ExitCode::from(2)
         }

@@ -6,7 +6,7 @@ use super::format::{FRAME, HEADER, MAGIC, Record, VERSION};
 use crate::API_VERSION;
 
 /// Why a file cannot be replayed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum FormatError {
     /// It does not begin as recordings do.
     NoRecording,
@@ -34,6 +34,8 @@ pub enum FormatError {
         reason: String,
     },
 }
+
+hostcall_error::readable!(FormatError);
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

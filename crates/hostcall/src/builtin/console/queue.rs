@@ -15,7 +15,7 @@ const JOIN: usize = 64 << 10;
 pub(super) const NAMES: [&str; 2] = ["standard output", "standard error"];
 
 /// Something printed could not be written.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[error("{bytes} bytes that kernels printed to {stream} could not be written: {source}")]
 pub struct ConsoleError {
     /// `standard output` or `standard error`.
@@ -25,6 +25,8 @@ pub struct ConsoleError {
     /// Why the first of them could not be written.
     pub source: Arc<io::Error>,
 }
+
+hostcall_error::readable!(ConsoleError);
 
 /// What could not be written of one stream.
 #[derive(Debug, Default)]

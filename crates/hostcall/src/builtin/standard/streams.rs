@@ -27,6 +27,12 @@ fn of(descriptor: BorrowedFd<'_>) -> Result<[u64; 16], u32> {
     check(file.metadata()).map(|metadata| all_of(&metadata))
 }
 
+/// Rows, columns and pixels of a terminal. (The kernel looks them up: nothing here waits for a terminal.)
+fn terminal_size(descriptor: BorrowedFd<'_>) -> Result<[u32; 4], u32> {
+    let size = check(rustix::termios::tcgetwinsize(descriptor).map_err(std::io::Error::from))?;
+    Ok([size.ws_row, size.ws_col, size.ws_xpixel, size.ws_ypixel].map(u32::from))
+}
+
 fn of_kind(mode: u64) -> [u64; 16] {
     let mut all = [0; 16];
     (all[stat::MODE], all[stat::LINKS], all[stat::BLOCKS]) = (mode, 1, 4096);
@@ -51,5 +57,14 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
         };
         answer(call, result)
     });
-    vec![as_file, stream]
+    let (i, c) = (input.clone(), console.clone());
+    let terminal = context.inline(&define::std_system::terminal(|_| Err(0)), move |call| {
+        let stream = match call.fixed::<u32>()? {
+            0 => Ok(i.descriptor()),
+            number @ 1..=2 => Ok(c.descriptor(number)),
+            _ => Err(errno::EBADF),
+        };
+        answer(call, stream.and_then(|stream| stream.ok_or(errno::ENOTTY)).and_then(terminal_size))
+    });
+    vec![as_file, stream, terminal]
 }

@@ -30,7 +30,7 @@ pub(super) enum Host {
 }
 
 /// A text that is no grant.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not of the form HOST:PORT[+RANGE…], where HOST is a name, an address (of version 6 in brackets) or *, PORT a number or *, and \
      RANGE, after a name only, one of loopback, link-local, private, unspecified, multicast and any"
@@ -39,6 +39,8 @@ pub struct NetGrantError {
     /// The text.
     pub text: String,
 }
+
+hostcall_error::readable!(NetGrantError);
 
 /// A name as it is compared: without regard to case, and to the dot that may end it.
 pub(super) fn folded(name: &str) -> String {
