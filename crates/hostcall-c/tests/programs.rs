@@ -32,8 +32,17 @@ fn all_right(program: &Path, kernels: &Path, parts: usize) {
 
 #[test]
 fn a_host_in_c() {
-    with_each(&C, "calls.c", |program, kernels| all_right(program, kernels, 2 * 11));
+    with_each(&C, "calls.c", |program, kernels| all_right(program, kernels, 2 * 12));
     with_each(&C, "lives.c", |program, kernels| all_right(program, kernels, 2 * 8));
+}
+
+#[test]
+fn a_host_in_c_whose_kernel_calls_for_ever_ends_once_a_wait_for_it_has_given_up() {
+    with_each(&C[..1], "endless.c", |program, kernels| {
+        let output = succeed(Command::new("timeout").arg("100").arg(program).arg(kernels));
+        let said = text(&output.stderr);
+        assert_eq!(said.matches("kernel `calls` still runs in it, and the last wait for it gave up").count(), 2, "{said}");
+    });
 }
 
 #[test]

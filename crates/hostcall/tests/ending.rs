@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use common::{geometry, serve, serve_over};
@@ -78,9 +78,12 @@ fn returns<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'stat
     told.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("it has not returned: {what}"))
 }
 
+/// Whether handlers return.
+type Gate = (Mutex<bool>, Condvar);
+
 /// A blocking service that is posted to, whose handlers return when the gate is opened; and how many of them have begun.
-fn gated() -> (Service, Arc<(Mutex<bool>, std::sync::Condvar)>, Arc<AtomicU64>) {
-    let (gate, begun) = (Arc::new((Mutex::new(false), std::sync::Condvar::new())), Arc::new(AtomicU64::new(0)));
+fn gated() -> (Service, Arc<Gate>, Arc<AtomicU64>) {
+    let (gate, begun) = (Arc::new((Mutex::new(false), Condvar::new())), Arc::new(AtomicU64::new(0)));
     let (theirs, counted) = (gate.clone(), begun.clone());
     let service = posted_service("slow", move |_: u32| {
         counted.fetch_add(1, Ordering::Relaxed);
@@ -90,7 +93,7 @@ fn gated() -> (Service, Arc<(Mutex<bool>, std::sync::Condvar)>, Arc<AtomicU64>) 
     (service.blocking(), gate, begun)
 }
 
-fn open(gate: &(Mutex<bool>, std::sync::Condvar)) {
+fn open(gate: &Gate) {
     *gate.0.lock().unwrap() = true;
     gate.1.notify_all();
 }
