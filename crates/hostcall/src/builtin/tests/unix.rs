@@ -262,6 +262,82 @@ fn a_grant_for_reading_refuses_whatever_changes_something() {
     assert_eq!((&denial.flag, denial.instead_of.as_ref()), (&granted, Some(&format!("{granted}:ro"))));
 }
 
+#[test]
+fn every_service_that_takes_a_path_has_the_rights_of_the_grant_that_is_reached() {
+    let host = tempfile::tempdir().unwrap();
+    let root = host.path().join("root");
+    for dir in ["secret/d", "x"] {
+        fs::create_dir_all(root.join(dir)).unwrap();
+    }
+    fs::write(root.join("secret/key"), "SECRET").unwrap();
+    fs::write(root.join("f"), "").unwrap();
+    let mut policy = Policy::new();
+    policy.dir(&DirGrant::new(&root, "/", Access::ReadWrite)).unwrap();
+    policy.dir(&DirGrant::new(root.join("secret"), "/secret", Access::ReadOnly)).unwrap();
+    let world = World::of_policy(host, policy);
+    assert_eq!(world.symlinked("secret", "/link"), Ok(()));
+    let before = fs::metadata(root.join("secret/key")).unwrap();
+    for way in ["/secret", "/x/../secret", "/link", "/x/../link/../secret", "x/../x/../../secret/d/.."] {
+        let (key, new, dir) = (format!("{way}/key"), format!("{way}/new"), format!("{way}/d"));
+        let refused = Err(errno::EACCES);
+        for options in [open::WRITE, open::READ | open::WRITE, open::WRITE | open::CREATE, open::WRITE | open::TRUNCATE] {
+            assert_eq!(world.opened(&key, options, 0o600), Err(errno::EACCES), "{key}");
+            assert_eq!(world.open(&key, hostcall_abi::services::open::WRITE), Err(errno::EACCES), "{key}");
+        }
+        for (name, call) in [
+            ("StdFiles__set_mode_path", args().text(&key).with(0o777u32)),
+            ("StdFiles__set_len_path", args().text(&key).with(0u64)),
+            ("StdFiles__set_times_path", args().text(&key).with(true).with([0i64; 4])),
+            ("StdFiles__set_times_path", args().text(&key).with(false).with([0i64; 4])),
+            ("StdFiles__set_owner_path", args().text(&key).with(true).with([u32::MAX; 2])),
+            ("Files__remove_file", args().text(&key)),
+            ("Files__remove_dir", args().text(&dir)),
+            ("Files__create_dir", args().text(&new).with(false)),
+            ("Files__create_dir", args().text(format!("{new}/deep/er")).with(true)),
+            ("StdFiles__make_dir", args().text(&new).with(0o777u32)),
+            ("StdFiles__make_fifo", args().text(&new).with(0o777u32)),
+            ("StdFiles__symlink", args().text("f").text(&new)),
+            ("Files__rename", args().text(&key).text(&new)),
+            ("StdFiles__access", args().text(&key).with(true).with(2u32)),
+        ] {
+            assert_eq!(world.call::<Result<(), u32>>(name, &call), refused, "{name} {way}");
+        }
+        for (name, call) in [
+            ("StdFiles__rename", args().text(&key).text("/stolen").with(0u32)),
+            ("StdFiles__rename", args().text("/f").text(&new).with(0u32)),
+            ("StdFiles__rename", args().text("/f").text(&key).with(2u32)),
+            ("StdFiles__link", args().text(&key).text("/stolen").with(true)),
+            ("StdFiles__link", args().text(&key).text("/stolen").with(false)),
+        ] {
+            assert_eq!(world.call::<Result<(), u32>>(name, &call), Err(errno::EXDEV), "{name} {way}");
+        }
+        // Reading it is granted, and a handle has no more rights than the path.
+        let (handle, _) = world.opened(&key, open::READ, 0).unwrap();
+        assert_eq!(world.read_at(handle, 0, 9, false).unwrap(), b"SECRET");
+        assert_eq!(world.call::<Result<(), u32>>("StdFiles__set_mode", &args().with(handle).with(0o777u32)), refused);
+        let room = world.call::<Result<[u64; 11], u32>>("StdFiles__space_path", &args().text(&key)).unwrap();
+        assert_eq!(room[space::FLAGS] & space::READ_ONLY, space::READ_ONLY);
+        let (_, text) = world.call_out::<Result<u32, u32>>("StdFiles__canonicalize", &args().text(&key).room(99), false).unwrap();
+        assert_eq!(text, b"/secret/key");
+        let watcher = world.call::<Result<u64, u32>>("StdFiles__watcher", &args()).unwrap();
+        assert!(world.call::<Result<i32, u32>>("StdFiles__watch", &args().with(watcher).text(&key).with(2u32)).is_ok());
+    }
+    for way in ["/secret", "/x/../secret", "/x/../secret/."] {
+        assert_eq!(world.renamed(way, "/stolen", 0), Err(if way.ends_with('.') { errno::EXDEV } else { errno::EBUSY }), "{way}");
+    }
+    let after = fs::metadata(root.join("secret/key")).unwrap();
+    assert_eq!((after.mode(), after.nlink(), after.ctime_nsec()), (before.mode(), 1, before.ctime_nsec()));
+    assert_eq!((fs::read_dir(root.join("secret")).unwrap().count(), fs::read_dir(&root).unwrap().count()), (2, 4));
+    // All directories of a path are made, in a grant for writing.
+    let made = |path: &str| world.call::<Result<(), u32>>("Files__create_dir", &args().text(path).with(true));
+    assert_eq!([made("/x/a/b//c/"), made("x/a"), made("/secret/d"), made("/")], [Ok(()); 4]);
+    assert_eq!(
+        [made("/f/a"), made(""), made("/f"), made("/secret/d/e")].map(Result::unwrap_err),
+        [errno::ENOTDIR, errno::ENOENT, errno::EEXIST, errno::EACCES]
+    );
+    assert!(root.join("x/a/b/c").is_dir());
+}
+
 /// Grants of one file system are as different ones.
 #[test]
 fn names_do_not_cross_from_one_grant_to_another() {

@@ -173,7 +173,9 @@ fn said(operation: &Operation, index: usize, proc: &File) -> io::Result<Said> {
             Operation::Canonical(path) => {
                 let file = opened(path, libc::O_PATH)?;
                 let text = rustix::fs::readlinkat(proc, file.as_raw_fd().to_string(), Vec::new())?;
-                Ok(Said::Text(text.into_bytes()))
+                // What is mounted may have been removed where it was mounted from.
+                let text = text.to_bytes();
+                Ok(Said::Text(text.strip_suffix(b" (deleted)").unwrap_or(text).to_vec()))
             }
         }
     }

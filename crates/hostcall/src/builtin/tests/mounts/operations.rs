@@ -263,9 +263,12 @@ impl Outcome {
             // A grant for reading is asked before the file is looked at.
             (Self::Error(_), Err(errno::EACCES)) if operation.changes_a_file() => true,
             // Above the grants nothing is there, and who asks is told that nothing is granted.
-            (Self::Error(errno::ENOENT), Err(errno::EACCES)) => !setting.has_root(),
+            (Self::Error(errno::ENOENT | errno::EXDEV), Err(errno::EACCES)) => !setting.has_root(),
             // Which of two reasons is said.
             (Self::Error(errno::EINVAL | errno::ENOTEMPTY), Err(errno::EBUSY)) => matches!(operation, Operation::Rename(..)),
+            (Self::Error(errno::EISDIR), Err(_)) => {
+                matches!(operation, Operation::Open(path, bits) if bits & open::CREATE != 0 && path.ends_with('/'))
+            }
             (Self::Busy, found) => found.is_err() || matches!(operation, Operation::Rename(..)) && *found == Ok(Said::Done),
             _ => false,
         }
