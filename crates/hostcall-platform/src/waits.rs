@@ -92,7 +92,7 @@ fn serve() {
     loop {
         if let Some(job) = left.jobs.pop_front() {
             drop(left);
-            said("job", || job());
+            said("job", job);
             left = lock();
             pause = PAUSES.0;
         } else if left.attempts.is_empty() {

@@ -138,7 +138,11 @@ pub(crate) fn image(folder: &Path, source: &Path, host: bool) -> PathBuf {
     let path = folder.join(format!("{name}-{}.so", if host { "host" } else { "sim" }));
     let cpp = source.extension().is_some_and(|extension| extension == "cpp");
     let mut compile = Command::new(compiler(cpp));
-    compile.arg(if cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(["-O2", "-shared", "-fPIC", "-I"]).arg(liboffload().join("include"));
+    compile
+        .arg(if cpp { "-std=c++17" } else { "-std=c11" })
+        .args(STRICT)
+        .args(["-O2", "-shared", "-fPIC", "-I"])
+        .arg(liboffload().join("include"));
     if host {
         compile.arg("-DOFFLOAD_HOST_IMAGE");
     }

@@ -17,7 +17,6 @@
 //! device.
 
 use std::any::Any;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, Weak};
 use std::time::Duration;
@@ -27,8 +26,8 @@ use cudarc::driver::sys;
 use super::driver::{Driver, Failed, Status};
 use super::fault;
 use super::flight::{self, LEFT_IN, Outstanding};
-use super::quiet::{self, MayWait, Quiet};
-use super::window::Imported;
+use super::quiet::MayWait;
+use super::release::{End, Resource};
 use crate::error::Error;
 use crate::waits;
 
@@ -43,7 +42,7 @@ fn remember(known: &mut Vec<Weak<Context>>, context: &Arc<Context>) {
     known.push(Arc::downgrade(context));
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -53,75 +52,6 @@ pub(super) enum Owner {
     Primary,
     /// Somebody else's, kept alive by them or by what is held here (an `Arc<CudaContext>`).
     Borrowed(#[expect(dead_code, reason = "held for its drop")] Option<Box<dyn Any + Send + Sync>>),
-}
-
-/// Something whose release waits for the device, or for the driver's lock.
-pub(super) enum Resource {
-    Device(sys::CUdeviceptr),
-    Host(*mut c_void),
-    /// Memory of this process that the driver knows.
-    #[cfg(target_os = "linux")]
-    Registered(super::pages::Pages),
-    /// The same of somebody else.
-    Foreign(*mut c_void),
-    Module(sys::CUmodule),
-    /// Memory of Vulkan's.
-    Imported(Imported),
-    /// Something that uses the driver when it is dropped.
-    Any(Box<dyn Any + Send>),
-    Event(sys::CUevent),
-    Stream(sys::CUstream),
-    Graph(sys::CUgraphExec),
-}
-
-// SAFETY: handles, valid on every thread; the driver serialises what is done with them.
-unsafe impl Send for Resource {}
-
-impl Resource {
-    /// Frees it, and goes on whatever the driver says: there is nobody to tell.
-    ///
-    /// # Safety
-    /// Its context is current, and it is nobody else's.
-    unsafe fn free(self, driver: &Driver, quiet: Quiet<'_>) -> Result<(), Failed> {
-        // SAFETY: the caller's.
-        unsafe {
-            match self {
-                Resource::Device(pointer) => driver.mem_free(quiet, pointer),
-                Resource::Host(pointer) => driver.mem_host_free(quiet, pointer),
-                #[cfg(target_os = "linux")]
-                Resource::Registered(pages) => driver.mem_host_unregister(quiet, pages.start().cast()),
-                Resource::Foreign(pointer) => driver.mem_host_unregister(quiet, pointer),
-                Resource::Module(module) => driver.module_unload(quiet, module),
-                Resource::Imported(imported) => imported.free(driver, quiet),
-                Resource::Any(any) => {
-                    drop(any);
-                    Ok(())
-                }
-                light => light.destroy(driver, quiet.may_wait()),
-            }
-        }
-    }
-
-    /// Whether it waits for the driver's lock only.
-    fn is_light(&self) -> bool {
-        matches!(self, Resource::Event(_) | Resource::Stream(_) | Resource::Graph(_))
-    }
-
-    /// Destroys what is light.
-    ///
-    /// # Safety
-    /// As for [`Resource::free`].
-    unsafe fn destroy(self, driver: &Driver, may: MayWait) -> Result<(), Failed> {
-        // SAFETY: the caller's. The driver keeps what is in use until it is not.
-        unsafe {
-            match self {
-                Resource::Event(event) => driver.event_destroy(may, event),
-                Resource::Stream(stream) => driver.stream_destroy(may, stream),
-                Resource::Graph(graph) => driver.graph_exec_destroy(may, graph),
-                _ => Ok(()),
-            }
-        }
-    }
 }
 
 /// What a lost context answered first.
@@ -143,12 +73,12 @@ pub(super) struct Context {
     number: u64,
     owner: Owner,
     open: RwLock<bool>,
-    loss: OnceLock<Loss>,
+    pub(super) loss: OnceLock<Loss>,
     /// Copies to and from globals: a stream of its own, so that they pass kernels that run elsewhere.
     pub(super) side: sys::CUstream,
-    waiting: Mutex<Vec<Resource>>,
+    pub(super) waiting: Mutex<Vec<Resource>>,
     /// Whether the freeing thread was told of them. Relaxed: a hint, and the thread looks at the list itself.
-    is_told: AtomicBool,
+    pub(super) is_told: AtomicBool,
     /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
     pub(super) host_blocks: AtomicUsize,
     /// How many [`Held`] there are. As above.
@@ -276,80 +206,6 @@ impl Context {
         Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
     }
 
-    /// Frees `resource`, now if no stream has work and this thread may wait, else when none has (see the module's documentation). Does not wait for a
-    /// device.
-    pub(super) fn release(self: &Arc<Self>, resource: Resource) {
-        if resource.is_light()
-            && let Some(may) = MayWait::here()
-        {
-            // A context that is lost or closed has none of it any more.
-            if let Ok(entered) = self.enter() {
-                // SAFETY: of this context, given away by its owner.
-                entered.ignore(unsafe { resource.destroy(self.driver, may) });
-            }
-            return;
-        }
-        lock(&self.waiting).push(resource);
-        if !self.free_if_quiet() {
-            self.free_later();
-        }
-    }
-
-    /// Frees what was released, if no stream has work. Whether there is nothing left that could be freed later.
-    pub(super) fn free_if_quiet(&self) -> bool {
-        let Some(may) = MayWait::here() else { return false };
-        // In a lost or closed context it goes on waiting, for the end.
-        if lock(&self.waiting).is_empty() || self.loss.get().is_some() || !self.is_open() {
-            return true;
-        }
-        quiet::if_quiet(may, |quiet| self.free_waiting(quiet)).is_some()
-    }
-
-    /// Frees what was released, when no stream has work. Waits for that.
-    pub(super) fn free_when_quiet(&self) -> Result<(), Error> {
-        let may = self.may_wait("freeing memory")?;
-        if !lock(&self.waiting).is_empty() && self.loss.get().is_none() {
-            quiet::when_quiet(may, |quiet| self.free_waiting(quiet));
-        }
-        Ok(())
-    }
-
-    /// Whether something was released and is not free yet.
-    pub(super) fn has_waiting(&self) -> bool {
-        !lock(&self.waiting).is_empty()
-    }
-
-    /// Has the freeing thread do it.
-    fn free_later(self: &Arc<Self>) {
-        if self.is_told.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let context = Arc::downgrade(self);
-        waits::until_done(move || {
-            let Some(context) = context.upgrade() else { return true };
-            context.is_told.store(false, Ordering::Relaxed);
-            // If it is told again meanwhile, that is another attempt's business.
-            context.free_if_quiet() || context.is_told.swap(true, Ordering::Relaxed)
-        });
-    }
-
-    fn free_waiting(&self, quiet: Quiet<'_>) {
-        let (any, others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut *lock(&self.waiting)).into_iter().partition(|resource| matches!(resource, Resource::Any(_)));
-        // These enter the context themselves, and release more.
-        drop(any);
-        match self.enter() {
-            // SAFETY: each was made in this context, is owned by the list it was taken from, and is freed this once.
-            Ok(entered) => others.into_iter().for_each(|resource| entered.ignore(unsafe { resource.free(self.driver, quiet) })),
-            Err(_) => lock(&self.waiting).extend(others),
-        }
-    }
-
-    /// Proof that no device waits for this thread, for what may wait for a device.
-    pub(super) fn may_wait(&self, what: &'static str) -> Result<MayWait, Error> {
-        MayWait::here().ok_or_else(|| fault::would_wait(&self.name, what))
-    }
-
     /// Waits until nobody is in it. Readers do not wait for this one, since they may be asked for by who lets another reader go on.
     fn write(&self) -> RwLockWriteGuard<'_, bool> {
         loop {
@@ -441,46 +297,6 @@ impl Context {
         match (reset, released) {
             (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
             _ => Ok(()),
-        }
-    }
-}
-
-/// What is left of a context that nobody uses any more.
-struct End {
-    driver: &'static Driver,
-    device: sys::CUdevice,
-    raw: sys::CUcontext,
-    side: sys::CUstream,
-    waiting: Vec<Resource>,
-    owner: Owner,
-}
-
-// SAFETY: as for the context.
-unsafe impl Send for End {}
-
-impl End {
-    /// Ends it. A lost context refuses most of this, which is no news, and is released all the same.
-    fn end(self, may: MayWait) {
-        let ignore = |result: Result<(), Failed>| {
-            if let Err(failed) = result {
-                tracing::debug!(call = failed.call, status = ?failed.status, "at the end of a context");
-            }
-        };
-        // SAFETY: live: owned and open, or lent for as long as `owner` says.
-        if unsafe { self.driver.ctx_push(self.raw) }.is_ok() {
-            // SAFETY: each was made in this context and is freed this once. Nobody is left to put work into its streams.
-            self.waiting.into_iter().for_each(|it| ignore(unsafe { it.free(self.driver, Quiet::at_the_end(may)) }));
-            if !self.side.is_null() {
-                // SAFETY: made in `Context::new`; nobody else is left to use it.
-                ignore(unsafe { self.driver.stream_destroy(may, self.side) });
-            }
-            let mut popped = std::ptr::null_mut();
-            // SAFETY: an out parameter; pops what was pushed above.
-            ignore(unsafe { self.driver.ctx_pop(&mut popped) });
-        }
-        if let Owner::Primary = self.owner {
-            // SAFETY: pairs with the retain in `primary`.
-            ignore(unsafe { self.driver.primary_release(may, self.device) });
         }
     }
 }

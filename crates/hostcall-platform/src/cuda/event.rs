@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Resource};
+use super::context::Context;
 use super::driver::Status;
+use super::release::Resource;
 use crate::backend::BackendEvent;
 use crate::error::Error;
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered, Resource};
+use super::context::{Context, Entered};
 use super::quiet::MayWait;
+use super::release::Resource;
 use crate::backend::{BackendGraph, BackendKernel, BackendMemory};
 use crate::error::Error;
 

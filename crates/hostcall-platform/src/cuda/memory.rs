@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Resource};
+use super::context::Context;
 use super::driver::Status;
 use super::fault;
 #[cfg(target_os = "linux")]
 use super::pages::Pages;
+use super::release::Resource;
 use crate::backend::BackendMemory;
 use crate::error::Error;
 

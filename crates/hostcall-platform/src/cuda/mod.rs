@@ -30,6 +30,7 @@ mod module;
 mod pages;
 mod quiet;
 mod raw;
+mod release;
 mod stream;
 mod watch;
 mod window;

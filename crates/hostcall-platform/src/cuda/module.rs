@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered, Resource};
+use super::context::{Context, Entered};
 use super::driver::Status;
 use super::fault;
 use super::image::{self, Form};
+use super::release::Resource;
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
 use offload_image::{Image, ImageKind};

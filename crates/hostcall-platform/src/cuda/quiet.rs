@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Resource};
+use super::context::Context;
 use super::driver::Status;
+use super::release::Resource;
 use crate::waits;
 
 /// Proof that no device waits for this thread. Not to be kept: it is asked for where it is used.

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered, Resource, STREAM_NON_BLOCKING};
+use super::context::{Context, Entered, STREAM_NON_BLOCKING};
 use super::driver::Status;
 use super::event::Event;
 use super::fault;
 use super::flight::{Id, Outstanding, Pending, reached};
 use super::graph::{Graph, Recorded};
 use super::module::Function;
+use super::release::Resource;
 use crate::args::Params;
 use crate::backend::{BackendEvent, BackendGraph, BackendKernel, BackendMemory, BackendQueue, Span, Ticket};
 use crate::error::Error;
@@ -409,7 +410,7 @@ impl Drop for Stream {
         } else if self.owned || !used.is_empty() {
             // What it is in use for is over when no stream has work.
             let (keep, owed) = (self.keep.take(), std::mem::take(&mut self.lock().owed));
-            self.context.release(Resource::Any(Box::new(Abandoned { context: self.context.clone(), raw, owed, _kept: (used, keep) })));
+            self.context.release(Resource::Any(Box::new(Abandoned { context: self.context.clone(), raw, owed, _used: used, _keep: keep })));
         }
     }
 }
@@ -419,7 +420,8 @@ struct Abandoned {
     context: Arc<Context>,
     raw: Option<sys::CUstream>,
     owed: Vec<Id>,
-    _kept: (Vec<Arc<dyn BackendMemory>>, Option<Box<dyn Any + Send + Sync>>),
+    _used: Vec<Arc<dyn BackendMemory>>,
+    _keep: Option<Box<dyn Any + Send + Sync>>,
 }
 
 // SAFETY: as for the stream.

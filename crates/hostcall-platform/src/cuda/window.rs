@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Entered, Resource};
+use super::context::{Context, Entered};
 use super::driver::{Driver, Failed};
 use super::memory::Block;
 use super::quiet::{MayWait, Quiet};
+use super::release::Resource;
 use crate::backend::BackendMemory;
 use crate::device::DeviceKind;
 use crate::error::Error;

@@ -164,8 +164,11 @@ impl Parser {
             TyKind::String => BinOp::StrConcat,
             TyKind::Dag => BinOp::Concat,
             _ => {
-                let message =
-                    format!("field '{}' is of type '{}', and lists, strings and dags can be extended", self.cx.unquoted(name), self.cx.type_text(ty));
+                let message = format!(
+                    "field '{}' is of type '{}', and lists, strings and dags can be extended",
+                    self.cx.unquoted(name),
+                    self.cx.type_text(ty)
+                );
                 return Err(self.cx.error(span, message));
             }
         };

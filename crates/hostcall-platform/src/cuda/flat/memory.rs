@@ -7,11 +7,12 @@ use cudarc::driver::sys;
 
 use super::Flat;
 use crate::backend::BackendMemory;
-use crate::cuda::context::{Context, Resource};
+use crate::cuda::context::Context;
 use crate::cuda::driver::Status;
 use crate::cuda::fault;
 use crate::cuda::memory::{Block, with_freed};
 use crate::cuda::quiet::{self, MayWait};
+use crate::cuda::release::Resource;
 use crate::error::Error;
 
 /// Where memory lies.

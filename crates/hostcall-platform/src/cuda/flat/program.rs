@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::kernel::FlatKernel;
 use super::{Flat, FlatStream};
 use crate::backend::{BackendProgram, GlobalInfo};
-use crate::cuda::context::Resource;
 use crate::cuda::image::{self, Capability, Form};
 use crate::cuda::module::{Loaded, Module};
+use crate::cuda::release::Resource;
 use crate::error::Error;
 use crate::program::Program;
 
