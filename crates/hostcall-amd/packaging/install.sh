@@ -17,6 +17,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$prefix" ] || { echo "install.sh: --prefix DIR is needed" >&2; exit 2; }
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 archive=$from/libamd_hostcall.a
 [ -f "$archive" ] || { echo "install.sh: no $archive; run cargo build --release -p hostcall-amd" >&2; exit 1; }
 to=${DESTDIR:-}$prefix

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 
 use crate::Error;
 use crate::client::Client;
@@ -120,10 +120,23 @@ pub(crate) fn registrations() -> u64 {
     REGISTRATIONS.load(Ordering::Acquire)
 }
 
+fn shared_consumers() -> &'static Mutex<Consumers> {
+    static CONSUMERS: OnceLock<Mutex<Consumers>> = OnceLock::new();
+    CONSUMERS.get_or_init(Mutex::default)
+}
+
 /// The consumers.
 pub(crate) fn consumers() -> MutexGuard<'static, Consumers> {
-    static CONSUMERS: OnceLock<Mutex<Consumers>> = OnceLock::new();
-    CONSUMERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+    shared_consumers().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The consumers, unless somebody has them: for threads that serve, which wait for nobody.
+pub(crate) fn consumers_at_once() -> Option<MutexGuard<'static, Consumers>> {
+    match shared_consumers().try_lock() {
+        Ok(consumers) => Some(consumers),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// All locks of the process, held.

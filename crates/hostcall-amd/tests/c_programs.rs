@@ -146,7 +146,8 @@ fn a_fault_that_is_no_handler_s_is_the_program_s_alone() {
 fn texts_memory_and_reports_of_rocm_s_device_libraries_have_ready_handlers() {
     let folder = tempfile::tempdir().unwrap();
     let rocm = program(folder.path(), &source("rocm.c"), Language::C11);
-    let dropped = "hostcall: a text of a kernel's printf is dropped: it has more than 64 KiB, or it was never begun, or too many never end\n";
+    let dropped =
+        "hostcall: a text of a kernel's printf is dropped: it has more than 64 KiB, or it was never begun, or too many never end\n";
     let report = "hostcall: address sanitizer of a kernel: invalid write of 4 bytes at 0xabc, workgroup (1, 2, 3)\n\
                   hostcall:   address 0x1000 in lane 0 of wave 9\nhostcall:   address 0x1001 in lane 1 of wave 9\n";
     let texts = "before\na lane has 42 and 0.50, in a format that takes more than one call to send\nafter\n";

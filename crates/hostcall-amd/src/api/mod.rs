@@ -65,13 +65,10 @@ unsafe fn initialize(buffer: *mut u8, packets: u32, form: Form) -> Result<(), Er
         Form::Mailboxes => unsafe { Mailboxes::initialize(buffer, packets) }?,
     }
     tables::consumers().laid_out.insert(buffer.addr(), LaidOut { packets, form });
-    match awaited {
-        // SAFETY: whoever registered it promised that it stays until it is deregistered, and it is laid out now.
-        Some(Awaited { owner, .. }) => {
-            consumer::find(owner).and_then(|consumer| unsafe { consumer.register(buffer, Some(form), Early::Refused) })
-        }
-        None => Ok(()),
-    }
+    let Some(Awaited { owner, .. }) = awaited else { return Ok(()) };
+    let consumer = consumer::find(owner)?;
+    // SAFETY: whoever registered it promised that it stays until it is deregistered, and it is laid out now.
+    unsafe { consumer.register(buffer, Some(form), Early::Refused) }
 }
 
 /// # Safety

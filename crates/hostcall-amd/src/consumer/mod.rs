@@ -238,7 +238,8 @@ impl Consumer {
             return;
         }
         let mut found = Vec::new();
-        let consumers = tables::consumers();
+        // If not now, then at the next look.
+        let Some(consumers) = tables::consumers_at_once() else { return };
         let mine = consumers.awaited.iter().filter(|(_, awaited)| awaited.owner == self.handle && awaited.blank);
         let mut left = false;
         for (address, awaited) in mine {

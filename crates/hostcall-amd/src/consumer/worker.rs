@@ -186,6 +186,13 @@ impl Worker {
         let mut found = Look::Nothing;
         let (mut done, mut look) = (None, true);
         while let Some(index) = buffer.step(done.take(), look, self.rung, &mut self.call, &mut self.taken) {
+            if found == Look::Nothing && buffer.in_mailboxes() {
+                mail::found();
+                if std::mem::take(&mut self.slept) {
+                    // It came while this thread slept, and could not wake it.
+                    consumer.doorbell.missed();
+                }
+            }
             (found, look) = (Look::Served, false);
             let (crew, service) = (&consumer.crew, self.call.service);
             let pace = crew.paces.of(service);
@@ -207,13 +214,6 @@ impl Worker {
                 crew.paces.quick(service);
             }
             done = Some(answered);
-        }
-        if found == Look::Served && buffer.in_mailboxes() {
-            mail::found();
-            if std::mem::take(&mut self.slept) {
-                // It came while this thread slept, and could not wake it.
-                self.consumer.doorbell.missed();
-            }
         }
         found
     }

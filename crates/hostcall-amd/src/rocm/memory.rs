@@ -136,9 +136,9 @@ mod tests {
     fn memory_has_a_limit_holds_nothing_of_others_and_is_released_once() {
         let memory = Memory::new(Source::Host, 3 * SLAB);
         let slab = call(&memory, 0, SLAB).unwrap();
-        assert!(slab != 0 && slab % SLAB == 0);
+        assert!(slab != 0 && slab.is_multiple_of(SLAB));
         let small = call(&memory, 0, 5).unwrap();
-        assert!(small != 0 && small % PAGE == 0);
+        assert!(small != 0 && small.is_multiple_of(PAGE));
         // SAFETY: five bytes of this process.
         assert_eq!(unsafe { std::ptr::with_exposed_provenance::<[u8; 5]>(small as usize).read() }, [0; 5]);
         assert_eq!(call(&memory, 0, 2 * SLAB), Ok(0), "more than is left");

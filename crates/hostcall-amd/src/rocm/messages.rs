@@ -111,7 +111,9 @@ pub(crate) fn printf(words: &mut [u64; 8]) {
             static TOLD: AtomicBool = AtomicBool::new(false);
             // Relaxed: one of several may tell.
             if !TOLD.swap(true, Ordering::Relaxed) {
-                say("hostcall: a text of a kernel's printf is dropped: it has more than 64 KiB, or it was never begun, or too many never end");
+                say(
+                    "hostcall: a text of a kernel's printf is dropped: it has more than 64 KiB, or it was never begun, or too many never end",
+                );
             }
             if description & END == 0 { next(NOBODY) } else { u64::MAX }
         }

@@ -20,7 +20,8 @@ fn text(mask: u64, words: &[[u64; QWORDS]; LANES]) -> Option<String> {
     let first = &words[lanes(mask).next()?];
     let [_, at, x, y, z, _, access, size] = *first;
     let access = if access & 1 == 1 { "write" } else { "read" };
-    let mut text = format!("hostcall: address sanitizer of a kernel: invalid {access} of {size} bytes at {at:#x}, workgroup ({x}, {y}, {z})");
+    let mut text =
+        format!("hostcall: address sanitizer of a kernel: invalid {access} of {size} bytes at {at:#x}, workgroup ({x}, {y}, {z})");
     for lane in lanes(mask) {
         let [address, .., wave, _, _] = words[lane];
         // Writing to a text does not fail.

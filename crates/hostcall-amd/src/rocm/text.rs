@@ -85,7 +85,7 @@ impl Conversion {
     fn pad(&self, text: &[u8], out: &mut Vec<u8>) {
         let fill = vec![b' '; (self.width.unsigned_abs() as usize).saturating_sub(text.len())];
         let left = self.width < 0 || self.flags.contains(&b'-');
-        let parts = if left { [text, &fill] } else { [&fill, text] };
+        let parts = if left { [text, &fill[..]] } else { [&fill[..], text] };
         parts.iter().for_each(|part| out.extend_from_slice(part));
     }
 
@@ -207,12 +207,18 @@ mod tests {
     fn conversions_are_those_of_c() {
         assert_eq!(print("nothing", &[]), "nothing");
         assert_eq!(print("%d %i %u %x %X %o", &[-1i32, 7, -1, 255, 255, 8].map(|n| Word(n as u32 as u64))), "-1 7 4294967295 ff FF 10");
-        assert_eq!(print("%hhd %hd %ld %llu %zu", &[Word(0xff), Word(0xffff), Word(u64::MAX), Word(u64::MAX), Word(3)]), format!("-1 -1 -1 {} 3", u64::MAX));
+        assert_eq!(
+            print("%hhd %hd %ld %llu %zu", &[Word(0xff), Word(0xffff), Word(u64::MAX), Word(u64::MAX), Word(3)]),
+            format!("-1 -1 -1 {} 3", u64::MAX)
+        );
         assert_eq!(print("[%5d|%-5d|%05d|%+d|% d|%#x]", &[7, 7, 7, 7, 7, 255].map(Word)), "[    7|7    |00007|+7| 7|0xff]");
         assert_eq!(print("[%*d|%-*d|%.*d]", &[4, 7, 4, 7, 3, 7].map(Word)), "[   7|7   |007]");
         let reals = [1.5f64, 0.25, 1e100, 255.0].map(|value| Word(value.to_bits()));
         assert_eq!(print("%f %.1e %g %a", &reals), "1.500000 2.5e-01 1e+100 0x1.fep+7");
-        assert_eq!(print("[%s|%8s|%-8s|%.2s|%c|%%]", &[Text("a longer text"), Text("abc"), Text("abc"), Text("abcdefghij"), Word(65)]), "[a longer text|     abc|abc     |ab|A|%]");
+        assert_eq!(
+            print("[%s|%8s|%-8s|%.2s|%c|%%]", &[Text("a longer text"), Text("abc"), Text("abc"), Text("abcdefghij"), Word(65)]),
+            "[a longer text|     abc|abc     |ab|A|%]"
+        );
         assert_eq!(print("%p %p", &[Word(0), Word(0xdead_beef)]), "(nil) 0xdeadbeef");
         assert_eq!(print("%s%n%d", &[Text(""), Word(9), Word(5)]), "5");
     }
