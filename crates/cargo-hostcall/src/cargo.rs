@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Output, Stdio};
 
 use hostcall_build::{BuildError, Machine, PROGRESS_VARIABLE, Sysroot, Target};
 use offload::{Device, DeviceKind};
@@ -162,13 +162,20 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
 }
 
 /// Has the compiler check programs as a GPU's code, and generates none: what only this machine's processor has (its assembly, its intrinsics) is an
-/// error, which the simulator, whose code this processor runs, takes without a word. `None` if all is right, else what to end with.
+/// error, which the simulator, whose code this processor runs, takes without a word. `None` if all is right, else what to end with. Nothing else is said:
+/// warnings are those of the build.
 pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(&Machine::Nvptx, selection.quiet)?;
-    let mut command = command(&sysroot, "check", selection)?;
-    let status = command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    let mut command = command(&sysroot, "check", &Selection { quiet: true, ..selection.clone() })?;
+    command.arg("--message-format=json").stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let Output { status, stdout, .. } = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
     if status.success() {
         return Ok(None);
+    }
+    let text = String::from_utf8_lossy(&stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    for message in messages.filter(|message| message["message"]["level"] == "error") {
+        eprintln!("{}", message["message"]["rendered"].as_str().unwrap_or_default().trim_end());
     }
     eprintln!("note: this was checked as a GPU's code; `--no-check-gpu` runs it in the simulator all the same");
     Ok(Some(exit_code(status)))
