@@ -13,6 +13,8 @@ mod docs;
 mod errors;
 mod figures;
 mod generated;
+#[cfg(test)]
+mod house;
 mod offload;
 mod python;
 mod python_bundle;
