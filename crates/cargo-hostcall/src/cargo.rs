@@ -15,7 +15,10 @@ use crate::{Outcome, environment};
 /// What cargo is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    Run,
+    Run {
+        /// In the simulator, too, the program is to be one that a GPU could run, as far as that can be said at once.
+        is_checked: bool,
+    },
     Test(Targets),
 }
 
@@ -132,7 +135,8 @@ impl Selection {
 
 /// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
 pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection: &Selection, rest: &[OsString]) -> Outcome {
-    if options.devices.is_some() && verb != Verb::Run {
+    let is_run = matches!(verb, Verb::Run { .. });
+    if options.devices.is_some() && !is_run {
         return Err("--devices is for programs: tests run on one device, which --device names".into());
     }
     let options = &options.of_process()?;
@@ -143,16 +147,23 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
         Device::open(spec)?;
     }
     let machine = machine(options)?;
+    if verb == (Verb::Run { is_checked: true })
+        && machine == Machine::Sim
+        && can_check_gpu()
+        && let Some(code) = check_gpu(selection)?
+    {
+        return Ok(code);
+    }
     let sysroot = prepare(&machine, selection.quiet)?;
     let mut command = match &verb {
-        Verb::Run => command(&sysroot, "run", selection)?,
+        Verb::Run { .. } => command(&sysroot, "run", selection)?,
         Verb::Test(targets) => {
             let mut command = command(&sysroot, "test", selection)?;
             command.args(targets.arguments(selection));
             command
         }
     };
-    let runner = runner(&[], selection.quiet || verb != Verb::Run)?;
+    let runner = runner(&[], selection.quiet || !is_run)?;
     command.env(environment::ENCODED, environment::encoded(&[options.to_arguments(), more].concat()));
     command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
     command.arg("--").args(rest);
@@ -182,7 +193,7 @@ pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<d
 }
 
 /// Whether programs can be checked as a GPU's code at once: std for it has been built.
-pub(crate) fn can_check_gpu() -> bool {
+fn can_check_gpu() -> bool {
     Sysroot::prepared(&Machine::Nvptx).is_some()
 }
 
