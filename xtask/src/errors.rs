@@ -101,7 +101,7 @@ fn debug_of_every_public_error_is_its_text_and_its_causes() {
         if NO_RUST.contains(&&*name) {
             continue;
         }
-        sources(&entry.path().join("src"), &mut |source| {
+        sources(&entry.path().join("src"), &mut |source: &str| {
             for (error, has_derived) in errors_of(source) {
                 found.insert((name.clone(), error.to_owned()));
                 if has_derived || !is_readable(source, error) {

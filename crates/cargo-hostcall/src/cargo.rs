@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Output, Stdio};
 
 use hostcall_build::{BuildError, Machine, PROGRESS_VARIABLE, Sysroot, Target};
 use offload::{Device, DeviceKind};
@@ -15,7 +15,10 @@ use crate::{Outcome, environment};
 /// What cargo is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    Run,
+    Run {
+        /// In the simulator, too, the program is to be one that a GPU could run, as far as that can be said at once.
+        is_checked: bool,
+    },
     Test(Targets),
 }
 
@@ -132,7 +135,8 @@ impl Selection {
 
 /// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
 pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection: &Selection, rest: &[OsString]) -> Outcome {
-    if options.devices.is_some() && verb != Verb::Run {
+    let is_run = matches!(verb, Verb::Run { .. });
+    if options.devices.is_some() && !is_run {
         return Err("--devices is for programs: tests run on one device, which --device names".into());
     }
     let options = &options.of_process()?;
@@ -143,16 +147,23 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
         Device::open(spec)?;
     }
     let machine = machine(options)?;
+    if verb == (Verb::Run { is_checked: true })
+        && machine == Machine::Sim
+        && can_check_gpu()
+        && let Some(code) = check_gpu(selection)?
+    {
+        return Ok(code);
+    }
     let sysroot = prepare(&machine, selection.quiet)?;
     let mut command = match &verb {
-        Verb::Run => command(&sysroot, "run", selection)?,
+        Verb::Run { .. } => command(&sysroot, "run", selection)?,
         Verb::Test(targets) => {
             let mut command = command(&sysroot, "test", selection)?;
             command.args(targets.arguments(selection));
             command
         }
     };
-    let runner = runner(&[], selection.quiet || verb != Verb::Run)?;
+    let runner = runner(&[], selection.quiet || !is_run)?;
     command.env(environment::ENCODED, environment::encoded(&[options.to_arguments(), more].concat()));
     command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
     command.arg("--").args(rest);
@@ -162,20 +173,27 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
 }
 
 /// Has the compiler check programs as a GPU's code, and generates none: what only this machine's processor has (its assembly, its intrinsics) is an
-/// error, which the simulator, whose code this processor runs, takes without a word. `None` if all is right, else what to end with.
+/// error, which the simulator, whose code this processor runs, takes without a word. `None` if all is right, else what to end with. Nothing else is said:
+/// warnings are those of the build.
 pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(&Machine::Nvptx, selection.quiet)?;
-    let mut command = command(&sysroot, "check", selection)?;
-    let status = command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    let mut command = command(&sysroot, "check", &Selection { quiet: true, ..selection.clone() })?;
+    command.arg("--message-format=json").stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let Output { status, stdout, .. } = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
     if status.success() {
         return Ok(None);
+    }
+    let text = String::from_utf8_lossy(&stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    for message in messages.filter(|message| message["message"]["level"] == "error") {
+        eprintln!("{}", message["message"]["rendered"].as_str().unwrap_or_default().trim_end());
     }
     eprintln!("note: this was checked as a GPU's code; `--no-check-gpu` runs it in the simulator all the same");
     Ok(Some(exit_code(status)))
 }
 
 /// Whether programs can be checked as a GPU's code at once: std for it has been built.
-pub(crate) fn can_check_gpu() -> bool {
+fn can_check_gpu() -> bool {
     Sysroot::prepared(&Machine::Nvptx).is_some()
 }
 

@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use hostcall_build::Machine;
-
 use crate::cargo::{self, Selection, Verb};
 use crate::exec::Entry;
 use crate::kernel;
@@ -47,11 +45,8 @@ pub(crate) fn run(arguments: Arguments, rest: Vec<OsString>) -> Outcome {
             kernel::run(&options, &entry.shape, &kernel_crate, &kernel, &args)
         }
         _ => {
-            let is_checked = !no_check_gpu && cargo::machine(&options)? == Machine::Sim && cargo::can_check_gpu();
-            if is_checked && let Some(code) = cargo::check_gpu(&selection)? {
-                return Ok(code);
-            }
-            cargo::run(Verb::Run, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest)
+            let verb = Verb::Run { is_checked: !no_check_gpu };
+            cargo::run(verb, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest)
         }
     }
 }

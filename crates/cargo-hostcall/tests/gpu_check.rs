@@ -9,7 +9,7 @@ use support::package::{Package, text};
 fn assembly_and_intrinsics_of_this_processor_are_errors_of_the_check_for_gpus() {
     let plain = "fn main() { println!(\"plain\"); }\n";
     let Some(package) = Package::new("", &[("src/main.rs", plain)]) else { return };
-    let checked = |arguments: &[&str]| package.hostcall(&[&["build", "-q", "--for", "sim", "--check-gpu"], arguments].concat());
+    let checked = |arguments: &[&str]| package.hostcall(&[&["build", "-q", "--for", "sim", "--check-gpu"][..], arguments].concat());
     let output = checked(&[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     for (program, named) in [
@@ -24,7 +24,7 @@ fn assembly_and_intrinsics_of_this_processor_are_errors_of_the_check_for_gpus() 
     }
     // A run checks as well, as soon as std for GPUs is there, which it is now; unless it is told not to.
     assert!(Sysroot::prepared(&Machine::Nvptx).is_some());
-    let run = |more: &[&str]| package.hostcall(&[&["run", "-q", "--device", "sim"], more].concat());
+    let run = |more: &[&str]| package.hostcall(&[&["run", "-q", "--device", "sim"][..], more].concat());
     let output = run(&[]);
     assert!(!output.status.success() && text(&output.stderr).contains("--no-check-gpu"), "{}", text(&output.stderr));
     if cfg!(target_arch = "x86_64") {

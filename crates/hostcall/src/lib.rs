@@ -126,7 +126,9 @@ pub mod test_utils;
 #[cfg(not(hostcall_device))]
 #[doc(hidden)]
 pub mod prelude {
-    pub use crate::{CallError, Callee, Plain, kernel, service};
+    pub use crate::Plain;
+    pub use hostcall_abi::{CallError, Callee};
+    pub use hostcall_macros::{kernel_on_host as kernel, service};
 }
 
 #[cfg(not(hostcall_device))]

@@ -98,6 +98,10 @@ pub(crate) fn on(device: &str, verb: &str, options: &[&str], package: &str, argu
     } else {
         command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
         command.args(["hostcall", verb, "-q", "--device", device]).args(options);
+        // They are built for GPUs elsewhere.
+        if verb == "run" {
+            command.arg("--no-check-gpu");
+        }
         // A stand-in for AMD's runtime runs the simulator's images, which are built without optimisations elsewhere too.
         if !device.starts_with("sim") && std::env::var_os("HOSTCALL_HSA_LIBRARY").is_none() {
             command.arg("--release");
