@@ -30,7 +30,7 @@ pub(super) struct Stream {
     pub(super) name: String,
     pub(super) all: Load,
     /// Since the last tick, and in a second as of then.
-    new: Load,
+    pub(super) new: Load,
     pub(super) rate: Load,
     /// Values in a second, the last tick last.
     pub(super) history: VecDeque<u64>,
@@ -38,7 +38,7 @@ pub(super) struct Stream {
     pub(super) counted: Option<(u64, u64)>,
     /// A value of the last tick in which there was one.
     pub(super) last: String,
-    told: bool,
+    pub(super) told: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
