@@ -325,6 +325,7 @@ fn what_is_exchanged_while_a_path_is_walked_leads_to_nothing_that_is_not_granted
         scope.spawn(move || {
             let texts: [&[u8]; 4] = [b"secret/key", b"/secret/d/key", b"../outside/key", b"secret"];
             for round in 0.. {
+                // Pairs with the store below. Relaxed: it orders nothing.
                 if over.load(Ordering::Relaxed) {
                     break;
                 }

@@ -87,11 +87,7 @@ pub(super) fn to_place<'m>(mounts: &'m Mounts, whole: &[u8], asked: &[u8], follo
             }
         }
     }
-    let Step { mount, node, .. } = *walk.last();
-    let dir = match (mount, node) {
-        (Some(mount), _) => walk.handle(mount),
-        (None, node) => Handle::Borrowed(mounts.above.dir(&mounts.tree, node.unwrap_or(Tree::ROOT)).ok_or(errno::EACCES)?),
-    };
+    let (mount, dir) = walk.reached()?;
     Ok(Place::new(mounts, mount, dir, At::Itself, follow).with_text(walk.text))
 }
 
@@ -116,11 +112,7 @@ pub(super) fn to_entry<'m>(mounts: &'m Mounts, whole: &[u8], asked: &[u8]) -> Re
             name => walk.go(name)?,
         }
     }
-    let Step { mount, node, .. } = *walk.last();
-    let dir = match mount {
-        Some(mount) => walk.handle(mount),
-        None => Handle::Borrowed(mounts.above.dir(&mounts.tree, node.unwrap_or(Tree::ROOT)).ok_or(errno::EACCES)?),
-    };
+    let (mount, dir) = walk.reached()?;
     Ok(Entry::new(mounts, mount, dir, last))
 }
 
@@ -167,6 +159,20 @@ impl<'m> Walk<'m> {
     fn handle(&mut self, mount: usize) -> Handle<'m> {
         let mounts = self.mounts;
         self.here.take().map_or_else(|| Handle::Borrowed(mounts.list[mount].dir.as_fd()), Handle::Owned)
+    }
+
+    /// The directory that was reached, and what it is in.
+    fn reached(&mut self) -> Result<(Option<usize>, Handle<'m>), Fault> {
+        let Step { mount, node, .. } = *self.last();
+        let dir = match mount {
+            Some(mount) => self.handle(mount),
+            // The server's own are all of the tree.
+            None => {
+                let dir = self.mounts.above.dir(&self.mounts.tree, node.unwrap_or(Tree::ROOT));
+                Handle::Borrowed(dir.ok_or(errno::EACCES)?)
+            }
+        };
+        Ok((mount, dir))
     }
 
     /// The name of the tree itself that a name is in the directory that was reached.
