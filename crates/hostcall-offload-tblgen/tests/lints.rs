@@ -64,6 +64,7 @@ fn a_pointer_beside_a_count_of_something_else_is_a_right_definition() {
         def settings : ApiSettings<\"hostcall\">;\n\
         include \"Differences.td\"\n\
         include \"Common.td\"\n\
+        include \"Platform.td\"\n\
         def ol_base_desc_t : Struct { let desc = \"has a base\"; let base_class = \"ol_base_desc_t\"; let members = []; }\n\
         def olTake : Function {\n\
           let desc = \"Takes one event, some times\";\n\
