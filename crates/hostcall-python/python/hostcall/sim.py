@@ -179,7 +179,7 @@ def _bytes(argument: Any, what: str, of: Parameter | None) -> bytes:
         if of is not None and not _fits(argument.dtype, of):
             raise InvalidError(f"{what} is an array of {argument.dtype}, and the kernel takes `{of.number()}*`: pass an array of {_dtype(of)}")
         return int(argument.ctypes.data).to_bytes(8, "little")
-    if isinstance(argument, (np.generic, bool)):
+    if isinstance(argument, np.generic) or (isinstance(argument, bool) and (of is None or not of.kind)):
         value = np.asarray(argument)
         if of is not None and of.is_value and not _fits(value.dtype, of):
             raise InvalidError(f"{what} is a number of type {value.dtype}, and the kernel takes `{of.number()}`: pass {_dtype(of)}(…)")
