@@ -7,7 +7,7 @@ use hostcall_abi::services::open;
 use rustix::fs::SeekFrom;
 
 use super::clock::since_epoch;
-use super::context::{Context, answer, owner_of};
+use super::context::{Context, answer};
 use super::errno::check;
 use super::listing::{Directory, kind_of, next_entry};
 use super::opening::{self, at, at_both};
@@ -16,6 +16,7 @@ use super::{define, errno, renaming};
 use crate::policy::{Place, Policy};
 use crate::service::Invocation;
 use crate::service::{Failure, Service};
+use crate::tenant::Tenant;
 
 /// The options of an open, if they make sense together: `std`'s rules.
 fn options(bits: u32) -> Result<OpenOptions, u32> {
@@ -35,29 +36,25 @@ fn options(bits: u32) -> Result<OpenOptions, u32> {
     Ok(options)
 }
 
-fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &[u8], bits: u32) -> Result<u64, u32> {
+fn open_file(policy: &Policy, files: &FileTable, tenant: &Arc<Tenant>, path: &[u8], bits: u32) -> Result<u64, u32> {
     at(&policy.mounts, path, true, |mut place| {
         let mut options = options(bits)?;
         let writes = bits & !open::READ != 0;
         if writes {
             place = place.writable()?;
         }
-        if !files.has_room() {
-            return Err(errno::EMFILE.into());
-        }
-        let file = opening::open(&place, &mut options, 0)?;
+        let room = files.room(tenant)?;
+        let file = room.take(opening::open(&place, &mut options, 0)?)?;
         let open = OpenFile::new(file, bits & open::READ != 0, writes, place.is_writable());
-        Ok(files.insert(owner, Open::File(Arc::new(open)))?)
+        Ok(files.insert(tenant, Open::File(Arc::new(open)))?)
     })
 }
 
-fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &[u8]) -> Result<u64, u32> {
+fn open_dir(policy: &Policy, files: &FileTable, tenant: &Arc<Tenant>, path: &[u8]) -> Result<u64, u32> {
     at(&policy.mounts, path, true, |place| {
-        if !files.has_room() {
-            return Err(errno::EMFILE.into());
-        }
-        let dir = place.dir.open_dir(&place.path)?.into_std_file();
-        Ok(files.insert(owner, Open::Dir(Arc::new(Directory::new(dir, place.is_writable()))))?)
+        let room = files.room(tenant)?;
+        let dir = room.take(place.dir.open_dir(&place.path)?.into_std_file())?;
+        Ok(files.insert(tenant, Open::Dir(Arc::new(Directory::new(dir, place.is_writable()))))?)
     })
 }
 
@@ -77,7 +74,7 @@ fn rename(policy: &Policy, from: &[u8], to: &[u8]) -> Result<(), u32> {
     at_both(&policy.mounts, from, false, to, |from, to| renaming::rename(from, to, 0))
 }
 
-fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
+fn seek(files: &FileTable, tenant: &Tenant, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
     let from_start = || u64::try_from(offset);
     let to = match whence {
         0 => SeekFrom::Start(from_start().map_err(|_| errno::EINVAL)?),
@@ -88,7 +85,7 @@ fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) 
         4 => SeekFrom::Hole(from_start().map_err(|_| errno::ENXIO)?),
         _ => return Err(errno::EINVAL),
     };
-    check(rustix::fs::seek(&files.file(owner, handle)?.file, to).map_err(Into::into))
+    check(rustix::fs::seek(&files.file(tenant, handle)?.file, to).map_err(Into::into))
 }
 
 /// A service on one path that says only whether it worked.
@@ -112,7 +109,7 @@ where
     let files = files.clone();
     context.blocking(defined, move |call| {
         let handle = call.fixed()?;
-        let result = match files.file(owner_of(call.report()), handle) {
+        let result = match files.file(call.tenant(), handle) {
             Ok(file) => act(&file, call)?,
             Err(error) => Err(error),
         };
@@ -128,13 +125,13 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::open(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let bits = call.fixed()?;
-        let result = open_file(&p, &f, owner_of(call.report()), path, bits);
+        let result = open_file(&p, &f, call.tenant(), path, bits);
         answer(call, result)
     }));
     let (p, f) = with();
     all.push(context.blocking(&define::files::open_dir(|_| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
-        let result = open_dir(&p, &f, owner_of(call.report()), path);
+        let result = open_dir(&p, &f, call.tenant(), path);
         answer(call, result)
     }));
     let f = files.clone();
@@ -142,19 +139,19 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::close(|_| {}), move |call| {
         let handle = call.fixed()?;
         // A handle that was never open, or not any more, is a guest's mistake of which nobody need learn.
-        let _ = f.remove(owner_of(call.report()), handle);
+        let _ = f.remove(call.tenant(), handle);
         Ok(())
     }));
     let f = files.clone();
     all.push(context.inline(&define::files::seek(|_, _, _| Err(0)), move |call| {
         let (handle, whence, offset) = (call.fixed()?, call.fixed()?, call.fixed()?);
-        let result = seek(&f, owner_of(call.report()), handle, whence, offset);
+        let result = seek(&f, call.tenant(), handle, whence, offset);
         answer(call, result)
     }));
     let f = files.clone();
     all.push(context.blocking(&define::files::stat(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let file = f.file(owner_of(call.report()), handle);
+        let file = f.file(call.tenant(), handle);
         let result = file.and_then(|file| check(Metadata::from_file(&file.file)).map(|metadata| stat(&metadata)));
         answer(call, result)
     }));
@@ -183,7 +180,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::next_entry(|_, _| Err(0)), move |call| {
         let handle = call.fixed()?;
         let name = call.out::<u8>()?;
-        let entry = f.dir(owner_of(call.report()), handle).and_then(|listing| next_entry(&listing, name));
+        let entry = f.dir(call.tenant(), handle).and_then(|listing| next_entry(&listing, name));
         let found = entry.ok().flatten().map_or(0, |(len, _)| len);
         let result: Result<Option<(u32, u32)>, u32> = entry.map(|entry| entry.map(|(len, kind)| (len as u32, kind)));
         call.reply(&result, &[&name[..found]]);
@@ -197,7 +194,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let f = files.clone();
     all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let result = match f.get(owner_of(call.report()), handle) {
+        let result = match f.get(call.tenant(), handle) {
             Ok(Open::Dir(dir)) => check(dir.dir.sync_all()),
             Ok(open) => open.file().and_then(|file| check(file.file.sync_all())),
             Err(error) => Err(error),

@@ -20,10 +20,13 @@ use crate::service::{Run, Service};
 use crate::serving::asynchronous::Runtime;
 use crate::serving::exits::{self, Exits};
 use crate::serving::pool::Pool;
+use crate::tenant::Tenant;
 
 /// Where handlers run, and whether they still do.
 pub(super) struct Shared {
     pool: Pool,
+    /// All messages are one program's.
+    pub(super) tenant: Arc<Tenant>,
     #[cfg(feature = "tokio")]
     runtime: Runtime,
     pub(super) closing: Closing,
@@ -77,6 +80,7 @@ impl Runner {
         install_hook();
         let shared = Shared {
             pool: Pool::new(blocking_threads),
+            tenant: Tenant::new(),
             #[cfg(feature = "tokio")]
             runtime: Runtime::new(runtime),
             closing: Closing::default(),
@@ -181,7 +185,7 @@ impl Callable {
                 streams.resize(needed, 0);
             }
             let mut progress = Progress::default();
-            let facts = message.facts(service, &report, &shared.closing);
+            let facts = message.facts(service, &shared.tenant, &report, &shared.closing);
             let mut answers = Answers { facts, progress: &mut progress, streams, stride, thread: Thread::Serving };
             answers.begin(0, lanes);
             LaneCalls { answers, scratch }.handle(&**handler);

@@ -477,7 +477,12 @@ impl Server {
         // What a program owns is dropped without the lock.
         drop(gone);
         self.left().absorb(buffer.0.report.take());
-        self.builtins.forget(&buffer.0.report);
+        self.end(&buffer.0);
+    }
+
+    /// The end of a buffer's program: nothing is kept for it any more.
+    fn end(&self, live: &Served) {
+        live.tenant.end(&[&self.core.pool, &self.builtins]);
     }
 
     /// Keeps the threads looking for calls, whatever the server knows of kernels, until the guard is dropped.
@@ -533,6 +538,7 @@ impl Server {
             helpers.end();
         }
         self.core.pool.close();
+        buffers.iter().for_each(|live| self.end(live));
         self.core.join_reapers();
         if let Err(error) = self.builtins.flush() {
             tell(&format_args!("what kernels printed is incomplete: {error}"));

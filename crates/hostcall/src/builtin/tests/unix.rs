@@ -284,7 +284,7 @@ fn names_cross_grants_only_where_both_allow_the_same() {
     let (sink, out) = Sink::buffer();
     let builtins = Builtins::new(policy, Console::new(sink, Sink::Null));
     let services = builtins.services();
-    let world = World { host, builtins, services, report: Report::default(), out };
+    let world = World { host, builtins, services, tenant: Tenant::new(), report: Report::default(), out };
     let f = |name: &str| fs::read_to_string(world.host.path().join(name)).unwrap();
     assert_eq!(world.linked("/rw/f", "/other/linked", false), Ok(()));
     assert_eq!(world.linked("/ro/f", "/rw/stolen", false), Err(errno::EACCES), "it could be written by the other name");
