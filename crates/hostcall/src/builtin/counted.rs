@@ -1,14 +1,15 @@
 //! Descriptors of the host that programs have, each counted for its program as long as it is open.
 //!
 //! Descriptors belong to the whole process. A program that opened all there are would leave none to other programs, nor
-//! to the host itself. So whatever a program opens begins with a [`Room`] and ends as a [`Counted`], and two rules hold:
+//! to the host itself. So whatever a program opens begins with a [`Room`] and ends as a [`Counted`], and two rules
+//! hold:
 //!
 //! * A program has at most [`Limits::open_files`](crate::Limits) of them, what is being opened included.
 //! * It has at most as many as are *free* for others, and a part of the process's is never a program's. One program
 //!   alone gets half of what may be used, a second one half of the rest, and so on. Whoever comes next finds some.
 //!
-//! How many are free is told by a new descriptor's own number: the system gives the lowest that is free, so all below it
-//! are used, by whomever.
+//! How many are free is told by a new descriptor's own number: the system gives the lowest that is free, so all below
+//! it are used, by whomever.
 
 use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
@@ -142,8 +143,8 @@ impl Drop for Instance {
     }
 }
 
-/// Lets this process open as many files as the system allows it: thousands of waves may each open one, and the usual limit of 1024 is for
-/// the sake of programs that use `select`.
+/// Lets this process open as many files as the system allows it: thousands of waves may each open one, and the usual
+/// limit of 1024 is for the sake of programs that use `select`.
 pub(super) fn raise_file_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {

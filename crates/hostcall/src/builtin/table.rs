@@ -283,7 +283,8 @@ mod tests {
         drop(tenant);
         let later = Tenant::new();
         let own = open(&table, &later).unwrap();
-        for hostile in (0..4u64).flat_map(|index| (0..4u64).map(move |generation| generation << 32 | index)).filter(|handle| *handle != own) {
+        for hostile in (0..4u64).flat_map(|index| (0..4u64).map(move |generation| generation << 32 | index)).filter(|handle| *handle != own)
+        {
             assert_eq!(table.get(&later, hostile).unwrap_err(), errno::EBADF, "{hostile:#x}");
         }
     }

@@ -2,25 +2,27 @@
 
 use crate::tenant::{Claim, Tenant, Thing};
 
-/// Caps on what each program may use of the built-in services: each attached program, and each port buffer that several share, has all of this for itself.
-/// What exceeds a cap is refused; nothing waits.
+/// Caps on what each program may use of the built-in services: each attached program, and each port buffer that several
+/// share, has all of this for itself. What exceeds a cap is refused; nothing waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Descriptors of the host that a program has at the same time, of whatever kind: files, directories, sockets, alarms, sets, watchers. `EMFILE` beyond.
-    /// A directory that is being listed is two. A handle that was duplicated is one more.
+    /// Descriptors of the host that a program has at the same time, of whatever kind: files, directories, sockets,
+    /// alarms, sets, watchers. `EMFILE` beyond. A directory that is being listed is two. A handle that was duplicated
+    /// is one more.
     ///
-    /// However much this is, a program has at most as many as are still free for others: descriptors are the process's, and some are left to the host and to
-    /// programs that come later.
+    /// However much this is, a program has at most as many as are still free for others: descriptors are the process's,
+    /// and some are left to the host and to programs that come later.
     pub open_files: usize,
-    /// Instances of `inotify` that a program has at the same time: `EMFILE` beyond. The system gives a user few of them (mostly 128), so that all programs
-    /// of the process together have half of those at most.
+    /// Instances of `inotify` that a program has at the same time: `EMFILE` beyond. The system gives a user few of them
+    /// (mostly 128), so that all programs of the process together have half of those at most.
     pub watchers: usize,
     /// Things for which a program's calls wait at the same time, such as sockets and locks: `ENOBUFS` beyond.
     pub waits: usize,
     /// Bytes of file reads and writes that a program has under way at the same time: refused as `EDQUOT` beyond.
     pub bytes_in_flight: u64,
-    /// Calls of built-in services that a program makes in all (but the reports of panics and exits): refused as `EDQUOT` beyond.
+    /// Calls of built-in services that a program makes in all (but the reports of panics and exits): refused as
+    /// `EDQUOT` beyond.
     pub calls: u64,
 }
 

@@ -113,7 +113,10 @@ impl ServerBuilder {
         self
     }
 
-    /// The most threads that blocking handlers take together. Default: 512.
+    /// The most threads that blocking handlers of one program take. Default: 512.
+    ///
+    /// Those of all programs take at most twice as many together, and each program can always take one: one program's handlers that sleep keep no other
+    /// program's waiting.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = Some(threads);
         self

@@ -1,7 +1,7 @@
 //! A queue of jobs that is fair among programs.
 //!
-//! Each program has a queue of its own, and they take turns. How many jobs of a program run at a time is bounded by what
-//! others leave free, so that somebody who comes later finds something free:
+//! Each program has a queue of its own, and they take turns. How many jobs of a program run at a time is bounded by
+//! what others leave free, so that somebody who comes later finds something free:
 //!
 //! * A program runs at most [`most`](Fair::new) jobs. There is room for twice as many, so a program that is alone runs
 //!   all that it may.
@@ -43,7 +43,8 @@ impl<J> Fair<J> {
         Self { programs: HashMap::new(), turns: VecDeque::new(), running: 0, most: most.max(1) }
     }
 
-    /// The most jobs that can run at a time: those for which there is room, one of each program, and one of a program that has none yet.
+    /// The most jobs that can run at a time: those for which there is room, one of each program, and one of a program
+    /// that has none yet.
     pub(super) fn room(&self) -> usize {
         (2 * self.most).saturating_add(self.programs.len() + 1)
     }

@@ -91,7 +91,8 @@ impl Open {
         let replies = Replies { streams, stride, lanes, longest, missing: late };
         let (number, served, service) = (served.number_open(), served.clone(), service.clone());
         let (since, replies) = (Instant::now(), Mutex::new(replies));
-        let open = Arc::new(Self { number, served, service, trace, message, port, units, copies, copies_end, bytes, found, since, replies });
+        let open =
+            Arc::new(Self { number, served, service, trace, message, port, units, copies, copies_end, bytes, found, since, replies });
         open.served.note_opened(number, &open);
         open
     }

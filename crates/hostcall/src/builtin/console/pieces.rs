@@ -200,7 +200,9 @@ mod tests {
     fn the_texts_of_one_program_are_taken_and_those_of_others_stay_whole() {
         let (mut all, tenant, other) = (AllPieces::default(), Tenant::new(), Tenant::new());
         let mut written = Vec::new();
-        let mut add = |all: &mut AllPieces, tenant, key, piece: &str, last| all.add(tenant, key, piece.as_bytes(), last, |_, text| written.push(text));
+        let mut add = |all: &mut AllPieces, tenant, key, piece: &str, last| {
+            all.add(tenant, key, piece.as_bytes(), last, |_, text| written.push(text))
+        };
         for (tenant, key, piece) in [(&tenant, 4, "first"), (&other, 4, "other"), (&tenant, 3, "second")] {
             add(&mut all, tenant, key, piece, false);
         }

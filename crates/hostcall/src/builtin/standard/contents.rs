@@ -112,7 +112,9 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
     let copy = context.blocking(&define::std_files::copy(|_, _, _, _, _| Err(0)), move |call| {
         let (from, from_at) = (call.fixed()?, call.fixed()?);
         let (to, to_at, len) = (call.fixed()?, call.fixed()?, call.fixed::<u64>()?);
-        let Some(_transfer) = limits.transfer(call.tenant(), len.min(COPIED) as usize) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
+        let Some(_transfer) = limits.transfer(call.tenant(), len.min(COPIED) as usize) else {
+            return Err(Failure::Refused { code: errno::EDQUOT });
+        };
         let tenant = call.tenant();
         let result = f.file(tenant, from).and_then(|from| Ok((from, f.file(tenant, to)?)));
         let result = result.and_then(|(from, to)| copy(&from, from_at, &to, to_at, len).map_err(Fault::number));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::context::{Context, answer};
-use super::super::define;
 use super::super::counted::Instance;
+use super::super::define;
 use super::super::table::{FileTable, Open, OpenFile};
 use crate::policy::Policy;
 use crate::service::Service;

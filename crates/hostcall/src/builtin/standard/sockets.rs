@@ -9,8 +9,8 @@ use rustix::io::retry_on_intr;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketType};
 
 use super::super::context::{Context, answer};
-use super::super::define;
 use super::super::counted::Room;
+use super::super::define;
 use super::super::socket::{Socket, number};
 use super::super::table::{FileTable, Open};
 use super::address::{NONE, Wire, from_wire, to_wire};
@@ -145,7 +145,10 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.inline(&define::std_net::socket(|_, _| Err(0)), move |call| {
         let (family, kind) = (call.fixed()?, call.fixed()?);
         let tenant = call.tenant();
-        let result = f.room(tenant).and_then(|room| open(&p.net, room, family, kind)).and_then(|socket| f.insert(tenant, Open::Socket(Arc::new(socket))));
+        let result = f
+            .room(tenant)
+            .and_then(|room| open(&p.net, room, family, kind))
+            .and_then(|socket| f.insert(tenant, Open::Socket(Arc::new(socket))));
         answer(call, result)
     }));
     let (p, f) = with();

@@ -171,7 +171,10 @@ fn lock(context: &Context, files: &Arc<FileTable>, reactor: &Arc<Reactor>) -> Se
         match lock_of(&open, operation) {
             Ok(()) => done.reply(&Ok::<(), u32>(())),
             Err(errno::EAGAIN) if waits => {
-                reactor.add(call.tenant(), Waiting { watched: vec![(Watched::Lock(open, operation), 0)], deadline: None, answer: Answer::Lock(done) });
+                reactor.add(
+                    call.tenant(),
+                    Waiting { watched: vec![(Watched::Lock(open, operation), 0)], deadline: None, answer: Answer::Lock(done) },
+                );
             }
             Err(error) => Answer::Lock(done).fail(error),
         }

@@ -3,13 +3,14 @@
 //! A call that can be answered at once is answered on the thread that served it. Otherwise it goes to the reactor's
 //! thread, to the [`Waits`] of its program. Programs have little to do with each other there:
 //!
-//! * Each has an `epoll` of its own, with one registration for each descriptor, however many of its calls wait for that.
-//!   The thread waits on an `epoll` of those. What a program's own cannot take fails the one call that asked for it.
+//! * Each has an `epoll` of its own, with one registration for each descriptor, however many of its calls wait for
+//!   that. The thread waits on an `epoll` of those. What a program's own cannot take fails the one call that asked for
+//!   it.
 //! * In a turn the thread does a bounded amount of work for each program, and then the next program's.
 //! * What a program waits for is counted, and bounded by [`Limits::waits`](crate::Limits).
 //!
-//! The thread also wakes up now and then, because nobody tells it that a kernel was ended or that a server is gone. Then
-//! it tries locks of files that calls wait for, because the system has no descriptor for those.
+//! The thread also wakes up now and then, because nobody tells it that a kernel was ended or that a server is gone.
+//! Then it tries locks of files that calls wait for, because the system has no descriptor for those.
 
 mod waits;
 
@@ -37,7 +38,8 @@ use waits::Waits;
 
 /// How often the reactor looks whether what it waits for is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
-/// The most descriptors that one system call looks at. The system takes no more than the process may have, whatever they are.
+/// The most descriptors that one system call looks at. The system takes no more than the process may have, whatever
+/// they are.
 const AT_ONCE: usize = 64;
 /// The most things of a call that a serving thread looks at itself.
 pub(super) const FEW: usize = 64;

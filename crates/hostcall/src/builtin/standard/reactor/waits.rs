@@ -75,7 +75,8 @@ impl Waits {
         self.fresh.push_back(kept);
     }
 
-    /// When there is something to do, if nothing happens before: the next deadline, or `look` as long as any call waits.
+    /// When there is something to do, if nothing happens before: the next deadline, or `look` as long as any call
+    /// waits.
     pub(super) fn next(&self, now: Instant, look: Instant) -> Option<Instant> {
         if !self.due.is_empty() || !self.fresh.is_empty() {
             return Some(now);
