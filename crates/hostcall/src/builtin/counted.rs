@@ -152,3 +152,43 @@ pub(super) fn raise_file_limit() {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many descriptors each of so many programs gets one after another, of a process that has `limit` and uses `own` itself.
+    fn taken(programs: usize, own: u64, limit: u64) -> Vec<u64> {
+        let mut used = own;
+        let all = |used: &mut u64| {
+            let mine = (1..).take_while(|&mine| is_fair(*used + mine - 1, mine, limit)).count() as u64;
+            *used += mine;
+            mine
+        };
+        (0..programs).map(|_| all(&mut used)).collect()
+    }
+
+    #[test]
+    fn whoever_takes_all_descriptors_leaves_some_to_the_host_and_to_whoever_comes_later() {
+        assert_eq!(taken(5, 8, 1024), [380, 190, 95, 48, 24]);
+        for (own, limit) in [(3, 64), (20, 256), (600, 1024), (20, 1 << 20)] {
+            let taken = taken(4, own, limit);
+            assert!(taken.iter().all(|&mine| mine > 0) && own + taken.iter().sum::<u64>() <= usable(limit), "{limit}: {taken:?}");
+        }
+        assert!(!is_fair(u64::MAX, u64::MAX, u64::MAX) && is_fair(20, 65_536, u64::MAX));
+    }
+
+    #[test]
+    fn programs_that_take_all_watchers_have_half_of_what_the_system_gives_and_leave_some_to_each_other() {
+        let mut all = Vec::new();
+        let mut taken = || {
+            let tenant = Tenant::new();
+            let before = all.len();
+            all.extend(std::iter::from_fn(|| Instance::of(&tenant, usize::MAX).ok()));
+            all.len() - before
+        };
+        let (first, second) = (taken(), taken());
+        assert!(first >= second && second > 0, "{first}, {second}");
+        assert!(all.len() as u64 <= most_instances());
+    }
+}

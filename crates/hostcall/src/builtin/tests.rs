@@ -419,6 +419,17 @@ fn caps_on_files_bytes_and_calls_are_kept() {
 }
 
 #[test]
+fn what_may_take_long_is_where_programs_take_turns() {
+    let world = World::new();
+    for name in
+        ["StdNet__resolve", "Files__sync", "StdFiles__sync_data", "StdFiles__allocate", "StdFiles__copy", "Files__open", "StdFiles__open"]
+    {
+        let service = world.services.iter().find(|service| service.name() == name).unwrap();
+        assert!(matches!(service.run, Run::Blocking(_)), "{name} is {}", service.run.name());
+    }
+}
+
+#[test]
 fn an_empty_pipe_never_stalls_a_serving_thread() {
     let world = World::new().granting(DirGrant::with_special_files);
     fifo(&world, "fifo");

@@ -200,7 +200,8 @@ mod tests {
                 }
                 tenant.end(&[&keeper]);
             });
-            assert_eq!((*keeper.0.lock().unwrap(), keeper.keep(&tenant)), (0, Err(Ended)));
+            assert_eq!(keeper.keep(&tenant), Err(Ended));
+            assert_eq!(*keeper.0.lock().unwrap(), 0);
         }
     }
 }
