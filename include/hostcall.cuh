@@ -2,7 +2,7 @@
 //
 // The client half of the wire in C++17, without standard headers: for nvcc, clang and NVRTC (NVIDIA), for clang as HIP (AMD), and for
 // g++ and clang++ as the CPU simulator builds kernels. It is the Rust client (`hostcall_abi::port::Client` and the crate
-// `hostcall-device`), function by function. `docs/cpp.md` says how to use it; `docs/protocol.md` describes the wire.
+// `hostcall-device`), function by function. `docs/guide/cpp.md` says how to use it; `docs/reference/protocol.md` describes the wire.
 //
 // A file under `hostcall/` includes nothing: this one includes all of them, in order, so that NVRTC needs their names only.
 #pragma once

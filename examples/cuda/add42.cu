@@ -1,4 +1,4 @@
-// A kernel that calls its host: the first example of docs/cpp.md.
+// A kernel that calls its host: the first example of docs/guide/cpp.md.
 #include "services.cuh"
 
 HOSTCALL_KERNEL(add42, float* y, unsigned long long n) {

@@ -28,7 +28,7 @@ static void must(cudaError_t error) {
 
 int main() {
   constexpr unsigned count = 8;
-  // Modules are to be loaded before kernels wait for the host: docs/deadlocks.md.
+  // Modules are to be loaded before kernels wait for the host: docs/reference/deadlocks.md.
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   must(cudaSetDevice(0));
   cudaStream_t stream;

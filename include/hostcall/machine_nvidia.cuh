@@ -156,7 +156,7 @@ struct machine {
     HC_METHOD static u32 lone_stride() { return descriptor().lone_stride; }
     HC_METHOD static bool has_window() { return descriptor().window != 0; }
 
-    // Relaxed at device scope: the owners of a port are ordered by the dependencies that `docs/protocol.md` lists.
+    // Relaxed at device scope: the owners of a port are ordered by the dependencies that `docs/reference/protocol.md` lists.
     HC_METHOD static u32 lock_port(u32 port) {
         u32 old;
         asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 1;" : "=r"(old) : "l"(descriptor().states + (u64)port * 4) : "memory");

@@ -28,7 +28,7 @@ pub(crate) fn make(sh: &Shell, arch: &str) -> Result<()> {
     let json = build(&["--package", "hostcall-cpp-tests", "--test", "whole"])?;
     sh.copy_file(executable(&json, "whole").context("cargo built no probe")?, format!("{OUT}/probe/probe"))?;
     cmd!(sh, "strip {OUT}/probe/probe").quiet().run().context("needs binutils")?;
-    let mut json = build(&["--package", "cargo-hostcall", "--bins"])?;
+    let mut json = build(&["--package", "cargo-hostcall", "--package", "hostcall-bench", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
     json += &build(&["--package", "hostcall-tests", "--bins", "--test", "behaviours"])?;
     json += &build(&["--package", "cargo-hostcall", "--test", "programs", "--test", "kernels"])?;

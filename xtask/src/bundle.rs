@@ -14,6 +14,8 @@ const NAMES: [&str; 6] = ["cargo-hostcall", "soak", "behaviours", "cuda_smoke", 
 
 /// Builds and copies everything.
 pub(crate) fn make(sh: &Shell) -> Result<()> {
+    // First: what is missing after half an hour of compiling was missing before.
+    ready(sh)?;
     sh.remove_path(OUT)?;
     sh.create_dir(OUT)?;
     // Bundles must hold the GPU images: without the device toolchain this is an error, not a smaller bundle.
@@ -23,7 +25,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     };
     // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter of seconds instead
     // of minutes.
-    let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--bins"])?;
+    let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--package", "hostcall-bench", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
     let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
@@ -53,6 +55,17 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
         "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp, ./run-python and ./run-bench in it",
         bytes as f64 / f64::from(1 << 20)
     );
+    Ok(())
+}
+
+/// Installs what the bundle is made with, and says at once what cannot be had.
+fn ready(sh: &Shell) -> Result<()> {
+    crate::test::setup_all(sh)?;
+    let missing: Vec<_> = ["strip", "tar", "xz", "gzip"]
+        .into_iter()
+        .filter(|program| cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_err())
+        .collect();
+    ensure!(missing.is_empty(), "a bundle is made with {}: install them first", missing.join(", "));
     Ok(())
 }
 
@@ -126,7 +139,7 @@ pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Re
         cmd!(sh, "strip {here}/{name}").quiet().run()?;
     }
     sh.create_dir(format!("{out}/docs"))?;
-    for file in sh.read_dir("docs")?.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
+    for file in sh.read_dir("docs/reference")?.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
         sh.copy_file(file, format!("{out}/docs"))?;
     }
     Ok(())

@@ -40,7 +40,7 @@ fn packet_rates(sh: &Shell, to: &str) -> Result<()> {
     cmd!(sh, "cargo build --release --package hostcall-amd --lib").run()?;
     let (library, bench) = (crate::target_directory().join("release/libamd_hostcall.a"), "bench/amd-packets");
     for (source, name) in [("bench", "packet_rate"), ("gpu", "packet_rate_gpu")] {
-        let options = ["-std=gnu11", "-O2", "-s", "-pthread", "-Icrates/amd-hostcall/include", "-o"];
+        let options = ["-std=gnu11", "-O2", "-s", "-pthread", "-Icrates/hostcall-amd/include", "-o"];
         cmd!(sh, "gcc {options...} {to}/{name} {bench}/{source}.c {library} -ldl -lm").run().context("needs gcc")?;
     }
     Ok(())
@@ -94,7 +94,7 @@ fn programs(sh: &Shell, to: &str) -> Result<()> {
     sh.write_file(format!("{hosts}/definitions.h"), format!("#include \"behaviours.h\"\nenum {{ ABI_VERSION = {version} }};\n"))?;
     let flags = ["-O1", "-s", "-pthread"];
     let library = &[format!("-L{to}/prefix/lib"), "-lhostcall".into(), "-Wl,-rpath,$ORIGIN/../prefix/lib".into()];
-    let include = &["-Icrates/libhostcall/include".to_owned(), format!("-I{hosts}")];
+    let include = &["-Icrates/hostcall-c/include".to_owned(), format!("-I{hosts}")];
     for name in ["calls", "lives", "generated"] {
         cmd!(sh, "gcc -std=c99 {flags...} {include...} {tests}/{name}.c {library...} -o {hosts}/{name}").run().context("needs gcc")?;
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-const PAGE: &str = "docs/performance.md";
+const PAGE: &str = "docs/notes/performance.md";
 const README: &str = "README.md";
 /// Around each table.
 const MARKS: (&str, &str) = ("<!-- final -->\n", "<!-- /final -->");
@@ -25,9 +25,9 @@ pub(crate) fn run(from: &Path) -> Result<()> {
     let root = crate::root();
     let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
     let table = read(&from.join("bench.md"))?;
-    fs::copy(from.join("bench.json"), root.join("docs/h200.json")).context("no bench.json")?;
+    fs::copy(from.join("bench.json"), root.join("docs/notes/h200.json")).context("no bench.json")?;
     for plot in PLOTS {
-        fs::copy(from.join(plot), root.join("docs/plots").join(plot)).with_context(|| format!("no {plot}"))?;
+        fs::copy(from.join(plot), root.join("docs/notes/plots").join(plot)).with_context(|| format!("no {plot}"))?;
     }
     let page = replaced(&read(&root.join(PAGE))?, &table).with_context(|| format!("in {PAGE}"))?;
     let readme = replaced(&read(&root.join(README))?, &short(&page)?).with_context(|| format!("in {README}"))?;
@@ -53,16 +53,12 @@ fn short(page: &str) -> Result<String> {
     let rows: Vec<Vec<&str>> =
         long.lines().filter(|line| line.starts_with('|')).map(|line| line.split('|').map(str::trim).collect()).collect();
     let device = long.split([';', '\n']).next().unwrap_or_default();
-    let mut out = format!("| {device} ([table, commit, command]({PAGE})) | | | target |\n|---|--:|--:|---|\n");
+    let mut out = format!("| {device} ([table, commit, command]({PAGE})) | | |\n|---|--:|--:|\n");
     for (name, title) in SHOWN {
         let row = rows.iter().find(|row| row.get(1) == Some(&name)).with_context(|| format!("the table has no row {name}"))?;
-        // The columns behind these (the plain loop, how) are the long table's only.
+        // The columns behind these (targets, the plain loop, how) are the long table's only.
         ensure!(row.len() > 5, "the row {name} has {} columns", row.len());
-        let target = match row[5] {
-            "MISSED" => format!("{} **[missed]({PAGE}#missed-and-why)**", row[4]),
-            _ => row[4].to_owned(),
-        };
-        out += &format!("| {title} | {} | {} | {target} |\n", row[2], row[3]);
+        out += &format!("| {title} | {} | {} |\n", row[2], row[3]);
     }
     Ok(out)
 }

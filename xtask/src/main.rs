@@ -11,6 +11,8 @@ mod debian;
 mod docs;
 mod figures;
 mod generated;
+#[cfg(test)]
+mod house;
 mod offload;
 mod python;
 mod python_bundle;

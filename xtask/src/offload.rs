@@ -33,7 +33,7 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         cmd!(sh, "strip {to}/{file}").quiet().run().context("needs binutils")?;
     }
     let (tests, examples) = ("crates/hostcall-offload-api/tests", "examples/offload");
-    let include = "-Icrates/liboffload/include";
+    let include = "-Icrates/hostcall-offload-api/include";
     let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
     let programs: [(&str, u32, Vec<String>); 10] = [
         ("suite", 23, vec![format!("{tests}/c/suite.c")]),
@@ -54,8 +54,11 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         } else {
             ("cc", "-std=c11", &[][..])
         };
-        let (own, library) =
-            if version == 24 { (Some("-Icrates/liboffload/include/24"), "-lhostcall_offload24") } else { (None, "-lhostcall_offload") };
+        let (own, library) = if version == 24 {
+            (Some("-Icrates/hostcall-offload-api/include/24"), "-lhostcall_offload24")
+        } else {
+            (None, "-lhostcall_offload")
+        };
         cmd!(sh, "{compiler} {standard} {STRICT...} {own...} {include} {arguments...} -L{to} {library} {link...} -o {to}/{name}").run()?;
     }
     for source in [format!("{tests}/images/kernels.c"), format!("{examples}/vector_add_kernel.c")] {
@@ -98,7 +101,7 @@ const SANITIZED: [Sanitized; 2] = [
         packages: ["hostcall-offload24", "hostcall-offload-api24"],
         library: "hostcall_offload24",
         replay: "offload-replay24",
-        ported: &["-Icrates/liboffload/include/24", "-include", "crates/hostcall-offload-api/tests/c/with_contexts.h"],
+        ported: &["-Icrates/hostcall-offload-api/include/24", "-include", "crates/hostcall-offload-api/tests/c/with_contexts.h"],
         own_suite: Some("suite24"),
     },
 ];
@@ -121,7 +124,7 @@ pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
 }
 
 fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) -> Result<()> {
-    let (tests, include) = ("crates/hostcall-offload-api/tests", "-Icrates/liboffload/include");
+    let (tests, include) = ("crates/hostcall-offload-api/tests", "-Icrates/hostcall-offload-api/include");
     let machine = cmd!(sh, "rustc --print host-tuple").read()?;
     let sysroot =
         cmd!(sh, "rustc +nightly --print sysroot").read().context("needs a nightly toolchain: rustup toolchain install nightly")?;

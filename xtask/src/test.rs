@@ -32,8 +32,17 @@ pub(crate) fn run(sh: &Shell, extent: Extent) -> Result<()> {
     steps.finish()
 }
 
-/// Installs what is missing, if it may, and says what is missing then.
+/// Installs all that tests and bundles need; an error if something is missing then. For what takes so long that it should not end for want of a tool.
+pub(crate) fn setup_all(sh: &Shell) -> Result<()> {
+    prepare(sh, true, true)
+}
+
+/// Installs what is missing, if it may, and says what is missing then. In CI nothing may be skipped for want of what setup brings.
 pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
+    prepare(sh, install, std::env::var_os("CI").is_some())
+}
+
+fn prepare(sh: &Shell, install: bool, all: bool) -> Result<()> {
     if install {
         println!("   the device toolchain");
         let report = hostcall_build::setup(|line| println!("   {line}"));
@@ -43,18 +52,17 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
         println!("   files of Debian's packages to compare with, C compilers, a browser, and launchers of ranks");
         if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::programs(sh)) {
             println!("   {error:#}; tests that need them say that they are skipped");
-            // In CI nothing may be skipped for want of what setup brings.
-            ensure!(std::env::var_os("CI").is_none(), "files or programs of Debian's packages are missing");
+            ensure!(!all, "files or programs of Debian's packages are missing");
         }
         println!("   NVIDIA's compilers of C++");
         if let Err(error) = super::cuda::packages(sh) {
             println!("   {error:#}; tests that need them say that they are skipped");
-            ensure!(std::env::var_os("CI").is_none(), "nvcc is missing");
+            ensure!(!all, "nvcc is missing");
         }
         println!("   Python's packages that read what sinks write");
         if let Err(error) = super::python::packages(sh) {
             println!("   {error:#}; tests that need them say that they are skipped");
-            ensure!(std::env::var_os("CI").is_none(), "Python's packages are missing");
+            ensure!(!all, "Python's packages are missing");
         }
     }
     let missing: Vec<_> = hostcall_build::doctor().into_iter().filter(|check| !check.found).collect();
@@ -65,8 +73,7 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
             check.remedy.as_deref().unwrap_or("see `cargo hostcall doctor`")
         );
     }
-    // In CI nothing may be skipped for want of a tool that setup installs.
-    ensure!(missing.is_empty() || std::env::var_os("CI").is_none(), "the device toolchain is incomplete");
+    ensure!(missing.is_empty() || !all, "the device toolchain is incomplete");
     Ok(())
 }
 
@@ -79,7 +86,7 @@ pub(crate) fn cargo(words: &str) -> Command {
 
 /// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole workspace is built: with other features
 /// cargo builds nearly everything again.
-pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-examples/sinks,hostcall-examples/remote";
+pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-bench/sinks,hostcall-examples/sinks,hostcall-examples/remote";
 
 /// Whether nextest is there.
 fn nextest() -> bool {

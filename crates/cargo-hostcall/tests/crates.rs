@@ -1,6 +1,6 @@
 //! Popular crates of the registry, unmodified: `tests/suites/crates` uses each a little, on the device and on this machine, and prints what came of it.
 //!
-//! `cargo xtask crates` runs this and shows the results. `docs/std-reference.md` must name every crate that is used here, and every one that cannot be.
+//! `cargo xtask crates` runs this and shows the results. `docs/reference/std-reference.md` must name every crate that is used here, and every one that cannot be.
 //! `tests/suites/unix-crates` and `tests/suites/unix-tools` have those that are compiled and not used.
 
 use std::fs;
@@ -46,9 +46,9 @@ fn lines(output: &Output) -> Vec<String> {
     text(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-/// What `docs/std-reference.md` says about crates.
+/// What `docs/reference/std-reference.md` says about crates.
 fn documented() -> String {
-    let std = fs::read_to_string(root().join("docs/std-reference.md")).expect("it is there");
+    let std = fs::read_to_string(root().join("docs/reference/std-reference.md")).expect("it is there");
     let section = std.split("\n## ").find(|section| section.starts_with("Crates\n")).expect("it has the section");
     section.to_owned()
 }
@@ -90,7 +90,7 @@ fn crates_of_the_registry_do_on_a_device_what_they_do_here() {
     let documented = documented();
     let names: Vec<&str> = here.iter().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
     let forgotten: Vec<&&str> = names.iter().filter(|name| !documented.contains(&format!("`{name}`"))).collect();
-    assert!(forgotten.is_empty(), "docs/std-reference.md does not name {forgotten:?}");
+    assert!(forgotten.is_empty(), "docs/reference/std-reference.md does not name {forgotten:?}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn crates_that_need_what_is_not_there_are_refused_with_its_name_and_who_calls_it
         assert!(!output.status.success(), "{name} builds: it belongs to those that are used");
         assert!(said.contains(&format!("nothing there provides `{missing}` (called by `<{name}::")), "{name}: {said}");
         println!("no   {name}: `{missing}` is missing");
-        assert!(documented.contains(&format!("`{name}`")), "docs/std-reference.md does not name {name}");
+        assert!(documented.contains(&format!("`{name}`")), "docs/reference/std-reference.md does not name {name}");
     }
 }
 
@@ -141,5 +141,5 @@ fn crates_and_programs_of_linux_compile_for_a_gpu() {
     let [crates, tools] = counts;
     assert!(crates + tools >= 150, "only {crates} and {tools}");
     let told = format!("{crates} more crates, and {tools} tools of uutils");
-    assert!(documented().contains(&told), "docs/std-reference.md does not tell of {told}");
+    assert!(documented().contains(&told), "docs/reference/std-reference.md does not tell of {told}");
 }

@@ -27,7 +27,7 @@ fn cat_copies_every_byte() {
 #[test]
 fn wordcount_counts_what_this_machine_counts() {
     needs_toolchain!();
-    let docs = programs().join("../docs");
+    let docs = support::pages();
     let ran = run(&["--dir", &format!("{}::text:ro", docs.display())], "wordcount", &["text"], b"").succeeded();
     assert_eq!(ran.text(), on_this_machine(&docs, "wordcount", &["."], b"").text());
 }
@@ -77,7 +77,7 @@ fn csv_becomes_the_json_that_this_machine_makes() {
 #[test]
 fn a_regular_expression_finds_what_it_finds_on_this_machine() {
     needs_toolchain!();
-    let docs = programs().join("../docs");
+    let docs = support::pages();
     let pattern = r"(?i)\b(gpu|wave|lane)s?\b[^.]*\bthe (\w+)";
     let ran = run(&["--dir", &format!("{}::d:ro", docs.display())], "search", &[pattern, "d/protocol.md"], b"").succeeded();
     let here = on_this_machine(&docs, "search", &[pattern, "protocol.md"], b"").text();

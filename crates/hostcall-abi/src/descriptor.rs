@@ -79,7 +79,7 @@ pub struct FirstPoll {
 }
 
 impl FirstPoll {
-    /// What was best on the machines it was measured on, see `docs/performance.md`.
+    /// What was best on the machines it was measured on, see `docs/notes/performance.md`.
     pub const DEFAULT: Self = Self { clocks: 500, per_lane: 37 };
 }
 

@@ -22,7 +22,7 @@
 //! * [`tick`]: how long a tick of a device's counter is, where it does not count nanoseconds.
 //! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
 //!
-//! `docs/protocol.md` has the numbered steps, the state table and the memory-model argument.
+//! `docs/reference/protocol.md` has the numbered steps, the state table and the memory-model argument.
 #![cfg_attr(not(test), no_std)]
 
 #[macro_use]

@@ -1,7 +1,7 @@
 /* AMD's hostcall interface, as libamd_hostcall of the hostcall project serves it.
  *
  * By default this is v1, the later interface. With AMD_HOSTCALL_V0 defined it is v0: the same names with v0's parameters.
- * What AMD's library has not begins with hostcall_amd_. Reference and differences: docs/amd-hostcall.md. */
+ * What AMD's library has not begins with hostcall_amd_. Reference and differences: docs/guide/amd-hostcall.md. */
 #ifndef AMD_HOSTCALL_H
 #define AMD_HOSTCALL_H
 

@@ -1,7 +1,7 @@
 //! AMD's hostcall library, as its users know it: `amd_hostcall.h`, the same names, the same memory. Another engine serves it.
 //!
 //! Kernels push *packets* on a stack in a *buffer*, ring a *doorbell* and wait; *consumers* answer packets by calling *handlers* that were
-//! registered for a service's number. `docs/amd-hostcall.md` has the reference and the differences from AMD's library.
+//! registered for a service's number. `docs/guide/amd-hostcall.md` has the reference and the differences from AMD's library.
 //!
 //! The library stands for itself. The only word that packets and the ports of `hostcall` have in common is the operating system's, so it
 //! depends on none of the other crates, and a C program that links it gets nothing else. What is to be called through packets and through

@@ -9,7 +9,7 @@ use common::{bindings, folder, nvcc};
 use hostcall_idl::generate::{Language, Namespace};
 use hostcall_test_support::succeed;
 
-/// As docs/c.md says.
+/// As docs/guide/c.md says.
 const NEW_LINES: usize = 10;
 
 fn example(name: &str) -> PathBuf {
@@ -55,10 +55,10 @@ fn ten_lines_of_the_program_are_new_or_changed() {
     assert_eq!(before.len() + new.len() - after.len(), 2, "lines that are gone");
     // No line does the work of several.
     assert!(new.iter().all(|line| line.len() <= 120 && line.matches(';').count() <= 2), "{new:#?}");
-    let page = read(&folder().join("../../docs/c.md"));
-    assert!(page.contains("ten lines of it are new or changed"), "docs/c.md says how many");
-    let shown = page.split("```cpp\n").nth(1).and_then(|rest| rest.split("```").next()).expect("docs/c.md shows them");
-    assert_eq!(code(shown), new, "docs/c.md shows them");
+    let page = read(&folder().join("../../docs/guide/c.md"));
+    assert!(page.contains("ten lines of it are new or changed"), "docs/guide/c.md says how many");
+    let shown = page.split("```cpp\n").nth(1).and_then(|rest| rest.split("```").next()).expect("docs/guide/c.md shows them");
+    assert_eq!(code(shown), new, "docs/guide/c.md shows them");
 }
 
 #[test]

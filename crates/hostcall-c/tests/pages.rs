@@ -1,4 +1,4 @@
-//! What docs/c.md and docs/bindgen.md show in C and in C++ compiles, as it stands there.
+//! What docs/guide/c.md and docs/guide/bindgen.md show in C and in C++ compiles, as it stands there.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::{C, CPP, Compiler, bindings_of, folder, nvcc};
 use hostcall_idl::generate::{Language, Namespace};
 use hostcall_test_support::succeed;
 
-/// The services of docs/bindgen.md's examples.
+/// The services of docs/guide/bindgen.md's examples.
 const SERVICES: &str = "
 #[derive(hostcall::Plain)]
 #[repr(C)]
@@ -26,7 +26,7 @@ pub trait Host {
 
 /// A page's blocks of a language, in order.
 fn blocks(page: &str, language: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(folder().join("../../docs").join(page)).expect("the page");
+    let text = std::fs::read_to_string(folder().join("../../docs/guide").join(page)).expect("the page");
     let opened = format!("```{language}\n");
     text.split(&opened).skip(1).map(|rest| rest.split("```").next().expect("a block").to_owned()).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! [`hostcall_amd_preview`] is one call of all lanes that run together: each sends eight words and gets two. [`hostcall_amd_mail`] is the same
 //! through mailboxes, for GPUs whose atomic operations on the host's memory are not atomic for the host. The host lays the buffer out and
-//! registers it; `docs/amd-hostcall.md` describes the memory, and says which form of a buffer a GPU can use. No server is needed.
+//! registers it; `docs/guide/amd-hostcall.md` describes the memory, and says which form of a buffer a GPU can use. No server is needed.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels

@@ -8,7 +8,7 @@
 //!
 //! A stream is one struct that both sides compile, in the same way.
 //!
-//! Use them as `hostcall::service`, `hostcall::stream`, `hostcall::kernel` and `hostcall::Plain`. `docs/architecture.md` lists the
+//! Use them as `hostcall::service`, `hostcall::stream`, `hostcall::kernel` and `hostcall::Plain`. `docs/reference/architecture.md` lists the
 //! names that the expansions refer to.
 
 mod bytes;

@@ -2,7 +2,7 @@
 //
 // A generator reads the records derived from `Macro`, `Handle`, `Enum`, `Typedef`, `FptrTypedef`, `Struct` and `Function`; a record's name is
 // the C name of what it describes. Class, argument and field names are those of the Offload API's definition language, so that definitions
-// written for either tool load in the other. docs/offload-tblgen.md describes the language.
+// written for either tool load in the other. docs/reference/offload-tblgen.md describes the language.
 
 defvar PREFIX = "OL";
 defvar prefix = !tolower(PREFIX);

@@ -1,4 +1,4 @@
-//! The command-line program; see `docs/offload-tblgen.md`.
+//! The command-line program; see `docs/reference/offload-tblgen.md`.
 
 use std::process::ExitCode;
 

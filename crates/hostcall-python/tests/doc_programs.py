@@ -1,10 +1,10 @@
-"""The programs of ``docs/python-faces.md``."""
+"""The programs of ``docs/guide/python-faces.md``."""
 
 import ast
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/python-faces.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/guide/python-faces.md"
 
 
 def program(*headings: str) -> str:

@@ -43,7 +43,7 @@
 //! Posts are handed over before `Server::wait` returns: to a worker, which has handled them by then, or with [`kept`](CallOptions::kept) to the broker's
 //! disk.
 //!
-//! A remote call takes some hundred microseconds where a local one takes a few, and the lanes wait meanwhile. See `docs/scale.md`.
+//! A remote call takes some hundred microseconds where a local one takes a few, and the lanes wait meanwhile. See `docs/guide/scale.md`.
 
 mod caller;
 mod connector;

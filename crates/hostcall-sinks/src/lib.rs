@@ -12,7 +12,7 @@
 //! * [`report`]: what handlers found out, as tables of Arrow.
 //! * [`open`], [`decode`]: what a sink wrote, back as values of their type. [`sites`]: the places in the source that it names.
 //!
-//! The guide is `docs/streams.md`.
+//! The guide is `docs/guide/streams.md`.
 
 mod arrow;
 mod batches;

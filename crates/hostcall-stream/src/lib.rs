@@ -16,7 +16,7 @@
 //! * [`StreamsBuilder::sink`], [`mod@sink`]: where messages are kept for analysis.
 //! * [`StreamsBuilder::record`], [`mod@file`], [`open`]: recordings, files that keep all messages.
 //!
-//! The wire is `hostcall_abi::stream`; the guide is `docs/streams.md`.
+//! The wire is `hostcall_abi::stream`; the guide is `docs/guide/streams.md`.
 
 mod batch;
 mod builder;

@@ -131,10 +131,10 @@ pub mod __private;
 /// Pages of the book whose examples are whole: they are compiled with the documentation's tests.
 #[cfg(doctest)]
 mod book {
-    #[doc = include_str!("../../../docs/policy.md")]
+    #[doc = include_str!("../../../docs/guide/policy.md")]
     mod policy {}
-    #[doc = include_str!("../../../docs/porting.md")]
+    #[doc = include_str!("../../../docs/guide/porting.md")]
     mod porting {}
-    #[doc = include_str!("../../../docs/start.md")]
+    #[doc = include_str!("../../../docs/guide/start.md")]
     mod start {}
 }

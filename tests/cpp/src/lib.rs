@@ -70,7 +70,7 @@ pub fn whole_images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_WHOLE_IMAGES")
 }
 
-/// The simulator's images of the first example of docs/cpp.md.
+/// The simulator's images of the first example of docs/guide/cpp.md.
 pub fn add42_images() -> Vec<(String, PathBuf)> {
     present([("g++", env!("HOSTCALL_CPP_ADD42_GCC")), ("clang++", env!("HOSTCALL_CPP_ADD42_CLANG"))])
 }

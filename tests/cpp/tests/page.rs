@@ -1,4 +1,4 @@
-//! The first example of docs/cpp.md: the files are what the page shows, and they do what it says.
+//! The first example of docs/guide/cpp.md: the files are what the page shows, and they do what it says.
 #![allow(missing_docs, reason = "a test")]
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 
 /// The page's blocks of a language, in order.
 fn blocks(language: &str) -> Vec<String> {
-    let page = std::fs::read_to_string(root().join("docs/cpp.md")).expect("the page");
+    let page = std::fs::read_to_string(root().join("docs/guide/cpp.md")).expect("the page");
     let opened = format!("```{language}\n");
     page.split(&opened).skip(1).map(|rest| rest.split("```").next().expect("a block").to_owned()).collect()
 }

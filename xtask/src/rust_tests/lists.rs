@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_lists_of_this_repository_are_lists() {
-        for list in ["rust-suites/core", "rust-suites/alloc", "rust-suites/std", "uutils"] {
-            let lists = Lists::read(&crate::root().join(format!("tests/{list}.toml"))).expect("a list");
+        for list in ["rust/core", "rust/alloc", "rust/std", "uutils"] {
+            let lists = Lists::read(&crate::root().join(format!("tests/suites/{list}.toml"))).expect("a list");
             assert!(lists.of("std", "cuda:0").tests.len() >= lists.of("std", "sim").tests.len());
         }
     }

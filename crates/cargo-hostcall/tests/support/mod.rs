@@ -45,6 +45,11 @@ pub(crate) fn programs() -> PathBuf {
     bundle().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")).join("programs")
 }
 
+/// Files of text to read.
+pub(crate) fn pages() -> PathBuf {
+    bundle().map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference"), |bundle| bundle.join("docs"))
+}
+
 pub(crate) fn can_build() -> bool {
     if bundle().is_some() {
         return true;

@@ -237,7 +237,7 @@ int main(int argc, char **argv) {
   struct host one, other;
   int times;
   CHECK(argc == 2);
-  /* Modules are loaded before kernels wait for the host: docs/deadlocks.md. */
+  /* Modules are loaded before kernels wait for the host: docs/reference/deadlocks.md. */
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   DRIVER(cuInit(0));
   DRIVER(cuDeviceGet(&device, 0));

@@ -478,7 +478,7 @@ impl Arch for Machine {
         let word = descriptor().states + u64::from(port) * 4;
         let old: u32;
         // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
-        // owners of a port are ordered by the data and control dependencies that `docs/protocol.md` lists.
+        // owners of a port are ordered by the data and control dependencies that `docs/reference/protocol.md` lists.
         unsafe {
             asm!("atom.relaxed.gpu.global.or.b32 {old}, [{word}], 1;", old = out(reg32) old, word = in(reg64) word, options(nostack))
         };

@@ -59,7 +59,7 @@ fn init(Failed { call, status }: &Failed, driver: &DriverState) -> Error {
 pub(super) fn no_gpu() -> Error {
     absent(
         "the HSA runtime found no GPU that it knows; see `rocminfo`, the variable ROCR_VISIBLE_DEVICES, and whether the runtime is new enough for \
-         the GPU (docs/amd.md)"
+         the GPU (docs/guide/amd.md)"
             .into(),
     )
 }

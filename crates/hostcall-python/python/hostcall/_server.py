@@ -41,7 +41,7 @@ class Server:
 
     ``loop``: where ``async def`` services run; else on a thread of the server's own. ``stdout``, ``stderr``: where prints of kernels go: None for
     ``sys.stdout`` and ``sys.stderr`` as they are at that time, a file, a function of a text, ``"process"`` for the file descriptor, ``"nowhere"``.
-    ``latencies``: keep histograms for ``stats``. ``dirs``, ``env``, ``args``, ``net``, ``stdin``: what kernels may use, as ``docs/policy.md`` has it.
+    ``latencies``: keep histograms for ``stats``. ``dirs``, ``env``, ``args``, ``net``, ``stdin``: what kernels may use, as ``docs/guide/policy.md`` has it.
     ``threads``, ``ports``, ``staging`` (slots, bytes of one), ``heap`` (bytes), ``window``, ``trace`` (a file): as for servers in Rust.
     ``spin``: for how many seconds the dispatcher looks for calls before it sleeps.
     """

@@ -13,7 +13,7 @@
 //! handed on all messages of launches below `below`.
 //!
 //! *What the bits are.* In the simulator the low bits of the host's own number. On CUDA those of `%gridid`, "the temporal grid launch number for this
-//! context" (PTX ISA), which an H200 counts by one for each kernel, over all streams (`docs/streams.md`). By how much it differs from its own numbers
+//! context" (PTX ISA), which an H200 counts by one for each kernel, over all streams (`docs/guide/streams.md`). By how much it differs from its own numbers
 //! the host asks the device ([`probe`]) when rings are attached, or learns it from messages that can be of one launch only, of which it believes two
 //! that agree. A graph, a refused launch, and what was launched in [`Queue::track`](offload::Queue::track) begin another *run* of launches, of which it
 //! is to be learnt again: [`Streams::wait`](crate::Streams::wait) asks the device if a message's launch stayed unknown. Launches whose calls overlap may

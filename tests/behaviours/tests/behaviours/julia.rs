@@ -1,4 +1,4 @@
-//! What AMDGPU.jl's manual promises of hostcalls, where no other file here shows it. `docs/from-julia.md` says which test shows which promise.
+//! What AMDGPU.jl's manual promises of hostcalls, where no other file here shows it. `docs/guide/from-julia.md` says which test shows which promise.
 
 use std::sync::mpsc;
 
