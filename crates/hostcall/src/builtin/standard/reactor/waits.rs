@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
 use super::super::super::socket::number as number_of;
-use super::{AT_ONCE, Kept, Outcome, Watched, happened_now};
+use super::calls::{AT_ONCE, Kept, Outcome, Watched, happened_now};
 use crate::tenant::Number;
 
 /// Things that one turn looks at, or a few more.
