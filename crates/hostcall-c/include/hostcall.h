@@ -92,7 +92,7 @@ void hc_device_destroy(hc_device **device);
 typedef struct hc_server_options {
   size_t size;
   uint32_t threads;             /* that answer; default: half of the processors, 1 to 4 */
-  uint32_t blocking_threads;    /* for HC_BLOCKING handlers, at most; default 512 */
+  uint32_t blocking_threads;    /* for HC_BLOCKING handlers of each attached program, at most; default 512 */
   uint32_t ports;               /* of each attached program: calls open at a time; default: as many as waves can run */
   uint32_t staging_slots;       /* for large strings and slices; both numbers or none */
   uint32_t staging_slot_bytes;  /* a multiple of 4096 */
@@ -115,9 +115,12 @@ enum {
   HC_GRANT_STDIN = 5,      /* text: what can be read; null: this process's */
   HC_GRANT_STDOUT = 6,     /* write, user and drop: where it goes; without write: nowhere. Default: this process's */
   HC_GRANT_STDERR = 7,     /* the same */
-  HC_LIMIT_OPEN_FILES = 8, /* number */
-  HC_LIMIT_BYTES_IN_FLIGHT = 9, /* number: of reads and writes */
-  HC_LIMIT_CALLS = 10      /* number: of built-in services */
+  /* Of each attached program: */
+  HC_LIMIT_OPEN_FILES = 8, /* number: descriptors of any kind; default 65536 */
+  HC_LIMIT_BYTES_IN_FLIGHT = 9, /* number: of reads and writes; default: none */
+  HC_LIMIT_CALLS = 10,     /* number: of built-in services; default: none */
+  HC_LIMIT_WAITS = 11,     /* number: things for which calls wait at a time; default 524288 */
+  HC_LIMIT_WATCHERS = 12   /* number: of changes of files (inotify); default 16 */
 };
 
 /* Takes what a kernel has printed, one call at a time. Not 0: it could not be written, and the rest is not offered. */

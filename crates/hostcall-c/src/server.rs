@@ -253,6 +253,14 @@ unsafe fn with_grant(builder: ServerBuilder, limits: &mut Limits, grant: &CGrant
             *limits = limits.calls(grant.number);
             builder
         }
+        11 => {
+            *limits = limits.waits(number);
+            builder
+        }
+        12 => {
+            *limits = limits.watchers(number);
+            builder
+        }
         kind => return Err(Error::invalid(format!("{kind} is no kind of grant that this version knows"))),
     })
 }

@@ -89,6 +89,8 @@ mod service;
 #[cfg(not(hostcall_device))]
 mod serving;
 #[cfg(not(hostcall_device))]
+mod tenant;
+#[cfg(not(hostcall_device))]
 mod wire;
 
 #[cfg(not(hostcall_device))]

@@ -155,7 +155,7 @@ static int take(void *user, const char *bytes, size_t size) {
 
 static void grants_and_options(void) {
   struct host host;
-  hc_grant grants[6];
+  hc_grant grants[8];
   hc_server_options options;
   hc_shape one = shape_of(1, 1);
   size_t i;
@@ -164,7 +164,7 @@ static void grants_and_options(void) {
   memset(said, 0, sizeof said);
   memset(grants, 0, sizeof grants);
   memset(&options, 0, sizeof options);
-  for (i = 0; i < 6; i++) {
+  for (i = 0; i < 8; i++) {
     grants[i].size = sizeof *grants;
     grants[i].user = &drops;
     grants[i].drop = drop;
@@ -175,6 +175,8 @@ static void grants_and_options(void) {
   grants[3].kind = HC_GRANT_STDOUT, grants[3].write = take;
   grants[4].kind = HC_GRANT_STDIN, grants[4].text = "";
   grants[5].kind = HC_LIMIT_CALLS, grants[5].number = 1000;
+  grants[6].kind = HC_LIMIT_WAITS, grants[6].number = 10;
+  grants[7].kind = HC_LIMIT_WATCHERS, grants[7].number = 1;
   options.size = sizeof options;
   options.threads = 1;
   options.awake = 1;
@@ -183,7 +185,7 @@ static void grants_and_options(void) {
   options.staging_slots = 4;
   options.staging_slot_bytes = 4096;
   options.heap_bytes = 1 << 20;
-  begin(&host, &options, grants, 6);
+  begin(&host, &options, grants, 8);
   attach(&host);
   MUST(hc_launch(host.program, "environment", &one, NULL, 0, NULL));
   MUST(hc_wait(host.server, NULL));
@@ -192,14 +194,14 @@ static void grants_and_options(void) {
   free(stats);
   end(&host);
   CHECK(strcmp(said, "0=zero\n1=one\nSome(\"one\") None\nSome(\"by C\") None None\n") == 0);
-  CHECK(counted(&drops) == 6);
+  CHECK(counted(&drops) == 8);
   /* Whatever is wrong, `drop` is called for each. */
   MUST(hc_device_open(which(), &host.device));
   grants[4].kind = 99;
-  CHECK(hc_server_start(host.device, NULL, grants, 6, &host.server) == HC_INVALID && counted(&drops) == 12);
+  CHECK(hc_server_start(host.device, NULL, grants, 8, &host.server) == HC_INVALID && counted(&drops) == 16);
   grants[4].kind = HC_GRANT_DIRECTORY, grants[4].text = "/no/such/place";
-  CHECK(hc_server_start(host.device, NULL, grants, 6, &host.server) == HC_SYSTEM && counted(&drops) == 18);
-  CHECK(hc_server_start(NULL, NULL, grants, 6, &host.server) == HC_INVALID && counted(&drops) == 24);
+  CHECK(hc_server_start(host.device, NULL, grants, 8, &host.server) == HC_SYSTEM && counted(&drops) == 24);
+  CHECK(hc_server_start(NULL, NULL, grants, 8, &host.server) == HC_INVALID && counted(&drops) == 32);
   hc_device_destroy(&host.device);
 }
 

@@ -27,10 +27,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use offload::host::{self, StackSize, without_sigpipe};
 use offload::overdue;
 
-use super::context::{Context, owner_of};
+use super::context::Context;
 use super::define;
 use crate::service::call::Thread;
 use crate::service::{Failure, Invocation, RawSlice, Service};
+use crate::tenant::{Keeper, Tenant};
 use crate::wire::StagedRegion;
 #[cfg(feature = "test-utils")]
 pub(crate) use alone::pieces_alone;
@@ -157,10 +158,10 @@ impl Console {
         self.wake(queue);
     }
 
-    fn piece(&self, key: Key, last: bool, text: &[u8], may_wait: bool) -> bool {
+    fn piece(&self, tenant: &Tenant, key: Key, last: bool, text: &[u8], may_wait: bool) -> bool {
         let Some(mut queue) = self.room(may_wait) else { return false };
         let mut ready = Vec::new();
-        queue.pieces.add(key, text, last, |stream, text| ready.push((stream, text)));
+        queue.pieces.add(tenant, key, text, last, |stream, text| ready.push((stream, text)));
         for (stream, text) in ready {
             queue.push(stream, text);
         }
@@ -202,19 +203,6 @@ impl Console {
                 queue.fail_all(error);
             }
         }
-    }
-
-    /// Queues what a port buffer that is gone has left unfinished: another one may come to be known by the same number.
-    pub(super) fn forget(&self, buffer: usize) {
-        let mut queue = lock(&self.shared.queue);
-        let texts = queue.pieces.take_of(buffer);
-        if texts.is_empty() {
-            return;
-        }
-        for (stream, text) in texts {
-            queue.push(stream, text);
-        }
-        self.wake(queue);
     }
 
     /// The error that a program's write to the stream ends with, because an earlier one could not be written.
@@ -356,6 +344,21 @@ impl Console {
     }
 }
 
+impl Keeper for Console {
+    /// Queues what a program has left unfinished.
+    fn let_go(&self, tenant: &Tenant) {
+        let mut queue = lock(&self.shared.queue);
+        let texts = queue.pieces.take_of(tenant);
+        if texts.is_empty() {
+            return;
+        }
+        for (stream, text) in texts {
+            queue.push(stream, text);
+        }
+        self.wake(queue);
+    }
+}
+
 impl Drop for Console {
     fn drop(&mut self) {
         let mut queue = lock(&self.shared.queue);
@@ -446,7 +449,7 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         let stream = stream_of(call.fixed()?)?;
         let (key, last) = (call.fixed::<u64>()?, call.fixed::<bool>()?);
         let text = call.slice::<u8>()?;
-        if !part.piece((owner_of(call.report()), key << 1 | stream as u64), last, text, call.may_block()) {
+        if !part.piece(call.tenant(), key << 1 | stream as u64, last, text, call.may_block()) {
             return Err(Failure::WouldBlock);
         }
         call.reply(&(), &[]);

@@ -1,30 +1,23 @@
 //! What every built-in service is made with: how it runs, whose call it is, and how it answers.
 
-use std::sync::Arc;
-
 use hostcall_abi::codec::Fixed;
 
 use super::errno;
-use crate::policy::Budget;
-use crate::record::Report;
+use crate::policy::Limits;
 use crate::service::Completion;
 use crate::service::Invocation;
 use crate::service::{Failure, HandlerResult, Service};
 
-/// What tells the programs of a server apart: each has one port buffer, and each buffer one report.
-pub(super) fn owner_of(report: &Report) -> usize {
-    std::ptr::from_ref(report) as usize
-}
-
 /// What all built-in services are made with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
-    pub(super) budget: Arc<Budget>,
+    /// What each program may use.
+    pub(super) limits: Limits,
 }
 
 impl Context {
-    pub(super) fn new(budget: Arc<Budget>) -> Self {
-        Self { budget }
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits }
     }
 
     /// The service of a definition, whose handler decodes its arguments itself and never blocks.
@@ -32,8 +25,11 @@ impl Context {
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
-        let budget = self.budget.clone();
-        self.uncounted(defined, move |call| if budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) })
+        let limits = self.limits;
+        self.uncounted(
+            defined,
+            move |call| if limits.call(call.tenant()) { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) },
+        )
     }
 
     /// As `inline`, for handlers that may block, on the blocking pool.
@@ -50,10 +46,10 @@ impl Context {
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
-        let budget = self.budget.clone();
+        let limits = self.limits;
         let counted = move |call: &mut Invocation<'_>| {
             // A call that goes on in the blocking pool has been counted.
-            if call.may_block() || budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
+            if call.may_block() || limits.call(call.tenant()) { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
         };
         self.uncounted(defined, counted).blocking_if_needed()
     }
@@ -63,9 +59,9 @@ impl Context {
     where
         F: Fn(&mut Invocation<'_>, Completion) -> Result<(), (Completion, Failure)> + Send + Sync + 'static,
     {
-        let budget = self.budget.clone();
+        let limits = self.limits;
         Service::deferred(defined.definition().clone(), move |call, done| {
-            if !budget.call() {
+            if !limits.call(call.tenant()) {
                 return done.fail(Failure::Refused { code: errno::EDQUOT });
             }
             if let Err((done, failure)) = handler(call, done) {

@@ -8,7 +8,7 @@ use hostcall_abi::services::open;
 use rustix::fs::{Mode, OFlags, RenameFlags, SeekFrom};
 
 use super::clock::since_epoch;
-use super::context::{Context, answer, owner_of};
+use super::context::{Context, answer};
 use super::errno::check;
 use super::listing::{Directory, kind_of, next_entry};
 use super::table::{FileTable, Open, OpenFile};
@@ -16,6 +16,7 @@ use super::{define, errno, opening};
 use crate::policy::Policy;
 use crate::service::Invocation;
 use crate::service::{Failure, Service};
+use crate::tenant::Tenant;
 
 /// The permission bits of what is made, of which the system takes away what its user does not want.
 const MODES: [u32; 2] = [0o666, 0o777];
@@ -45,29 +46,25 @@ fn options(bits: u32) -> Result<OFlags, u32> {
     Ok(flags)
 }
 
-fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &[u8], bits: u32) -> Result<u64, u32> {
+fn open_file(policy: &Policy, files: &FileTable, tenant: &Arc<Tenant>, path: &[u8], bits: u32) -> Result<u64, u32> {
     policy.mounts.at(path, bits & open::CREATE_NEW == 0, |place| {
         let flags = options(bits)?;
         let writes = bits & !open::READ != 0;
         if writes {
             place.writable()?;
         }
-        if !files.has_room() {
-            return Err(errno::EMFILE.into());
-        }
-        let file = opening::open(place, flags, MODES[0])?;
+        let room = files.room(tenant)?;
+        let file = room.take(opening::open(place, flags, MODES[0])?)?;
         let open = OpenFile::new(file, bits & open::READ != 0, writes, place.is_writable());
-        Ok(files.insert(owner, Open::File(Arc::new(open)))?)
+        Ok(files.insert(tenant, Open::File(Arc::new(open)))?)
     })
 }
 
-fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &[u8]) -> Result<u64, u32> {
+fn open_dir(policy: &Policy, files: &FileTable, tenant: &Arc<Tenant>, path: &[u8]) -> Result<u64, u32> {
     policy.mounts.at(path, true, |place| {
-        if !files.has_room() {
-            return Err(errno::EMFILE.into());
-        }
-        let dir = place.open(OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?.into();
-        Ok(files.insert(owner, Open::Dir(Arc::new(Directory::new(dir, place.is_writable()))))?)
+        let room = files.room(tenant)?;
+        let dir = room.take(place.open(OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?.into())?;
+        Ok(files.insert(tenant, Open::Dir(Arc::new(Directory::new(dir, place.is_writable()))))?)
     })
 }
 
@@ -106,7 +103,7 @@ fn make_dirs(policy: &Policy, path: &[u8]) -> Result<(), u32> {
     ends.iter().rev().skip(1).try_for_each(|end| made(&path[..*end]))
 }
 
-fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
+fn seek(files: &FileTable, tenant: &Tenant, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
     let from_start = || u64::try_from(offset);
     let to = match whence {
         0 => SeekFrom::Start(from_start().map_err(|_| errno::EINVAL)?),
@@ -117,7 +114,7 @@ fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) 
         4 => SeekFrom::Hole(from_start().map_err(|_| errno::ENXIO)?),
         _ => return Err(errno::EINVAL),
     };
-    check(rustix::fs::seek(&files.file(owner, handle)?.file, to).map_err(Into::into))
+    check(rustix::fs::seek(&files.file(tenant, handle)?.file, to).map_err(Into::into))
 }
 
 /// A service on one path that says only whether it worked.
@@ -140,7 +137,7 @@ where
     let files = files.clone();
     context.blocking(defined, move |call| {
         let handle = call.fixed()?;
-        let result = match files.file(owner_of(call.report()), handle) {
+        let result = match files.file(call.tenant(), handle) {
             Ok(file) => act(&file, call)?,
             Err(error) => Err(error),
         };
@@ -156,13 +153,13 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::open(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let bits = call.fixed()?;
-        let result = open_file(&p, &f, owner_of(call.report()), path, bits);
+        let result = open_file(&p, &f, call.tenant(), path, bits);
         answer(call, result)
     }));
     let (p, f) = with();
     all.push(context.blocking(&define::files::open_dir(|_| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
-        let result = open_dir(&p, &f, owner_of(call.report()), path);
+        let result = open_dir(&p, &f, call.tenant(), path);
         answer(call, result)
     }));
     let f = files.clone();
@@ -170,19 +167,19 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::close(|_| {}), move |call| {
         let handle = call.fixed()?;
         // A handle that was never open, or not any more, is a guest's mistake of which nobody need learn.
-        let _ = f.remove(owner_of(call.report()), handle);
+        let _ = f.remove(call.tenant(), handle);
         Ok(())
     }));
     let f = files.clone();
     all.push(context.inline(&define::files::seek(|_, _, _| Err(0)), move |call| {
         let (handle, whence, offset) = (call.fixed()?, call.fixed()?, call.fixed()?);
-        let result = seek(&f, owner_of(call.report()), handle, whence, offset);
+        let result = seek(&f, call.tenant(), handle, whence, offset);
         answer(call, result)
     }));
     let f = files.clone();
     all.push(context.blocking(&define::files::stat(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let file = f.file(owner_of(call.report()), handle);
+        let file = f.file(call.tenant(), handle);
         let result = file.and_then(|file| check(file.file.metadata()).map(|metadata| stat(&metadata)));
         answer(call, result)
     }));
@@ -207,7 +204,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::next_entry(|_, _| Err(0)), move |call| {
         let handle = call.fixed()?;
         let name = call.out::<u8>()?;
-        let entry = f.dir(owner_of(call.report()), handle).and_then(|listing| next_entry(&listing, name));
+        let entry = f.dir(call.tenant(), handle).and_then(|listing| next_entry(&listing, name));
         let found = entry.ok().flatten().map_or(0, |(len, _)| len);
         let result: Result<Option<(u32, u32)>, u32> = entry.map(|entry| entry.map(|(len, kind)| (len as u32, kind)));
         call.reply(&result, &[&name[..found]]);
@@ -220,7 +217,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let f = files.clone();
     all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let result = match f.get(owner_of(call.report()), handle) {
+        let result = match f.get(call.tenant(), handle) {
             Ok(Open::Dir(dir)) => check(dir.dir.sync_all()),
             Ok(open) => open.file().and_then(|file| check(file.file.sync_all())),
             Err(error) => Err(error),

@@ -7,7 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hostcall_abi::services::kind;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
+use super::counted::Counted;
 use super::errno::{self, check};
+use super::socket::number;
 
 /// See `hostcall_abi::services::kind`.
 pub(super) fn kind_of(file_type: std::fs::FileType) -> u32 {
@@ -25,7 +27,7 @@ pub(super) fn kind_of(file_type: std::fs::FileType) -> u32 {
 /// An open directory.
 #[derive(Debug)]
 pub(super) struct Directory {
-    pub(super) dir: File,
+    pub(super) dir: Counted<File>,
     /// Whether it is in a grant for writing: what is known of it may be changed.
     pub(super) changeable: bool,
     listing: Mutex<Listing>,
@@ -35,7 +37,7 @@ pub(super) struct Directory {
 #[derive(Debug, Default)]
 struct Listing {
     /// From the first entry on.
-    entries: Option<Dir>,
+    entries: Option<Counted<Dir>>,
     /// Read, but too long for the guest's buffer.
     next: Option<Entry>,
     /// Entries that have been handed out in batches.
@@ -62,7 +64,7 @@ impl Entry {
 }
 
 impl Directory {
-    pub(super) fn new(dir: File, changeable: bool) -> Self {
+    pub(super) fn new(dir: Counted<File>, changeable: bool) -> Self {
         Self { dir, changeable, listing: Mutex::default() }
     }
 
@@ -76,16 +78,18 @@ impl Directory {
     }
 
     /// Its entries, through a descriptor of their own: that of the directory may be one for paths only.
-    fn entries(&self) -> rustix::io::Result<Dir> {
+    fn entries(&self) -> Result<Counted<Dir>, u32> {
+        let room = self.dir.room_for_another()?;
         match rustix::fs::openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(dir) => Dir::new(dir),
+            Ok(dir) => room.take(dir)?.try_map(|dir| Dir::new(dir).map_err(number)),
             // It may be read, and nothing in it may be named, not even `.`.
             Err(rustix::io::Errno::ACCESS) => {
-                let mut entries = Dir::new(rustix::io::fcntl_dupfd_cloexec(&self.dir, 0)?)?;
-                entries.rewind();
+                let dir = room.take(rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(number)?)?;
+                let mut entries = dir.try_map(|dir| Dir::new(dir).map_err(number))?;
+                entries.get_mut().rewind();
                 Ok(entries)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(number(error)),
         }
     }
 
@@ -95,10 +99,10 @@ impl Directory {
         }
         let entries = match &mut listing.entries {
             Some(entries) => entries,
-            none => none.insert(check(self.entries().map_err(Into::into))?),
+            none => none.insert(self.entries()?),
         };
         loop {
-            let Some(entry) = entries.read() else { return Ok(None) };
+            let Some(entry) = entries.get_mut().read() else { return Ok(None) };
             let entry = check(entry.map_err(Into::into))?;
             let (name, inode, mut file_type) = (entry.file_name(), entry.ino(), entry.file_type());
             if matches!(name.to_bytes(), b"." | b"..") {
@@ -175,14 +179,17 @@ fn pack(entry: &Entry, number: u64, into: &mut [u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::counted::Room;
     use super::*;
+    use crate::tenant::Tenant;
 
     fn listing(names: impl IntoIterator<Item = String>) -> (tempfile::TempDir, Directory) {
         let host = tempfile::tempdir().unwrap();
         for name in names {
             std::fs::write(host.path().join(name), "").unwrap();
         }
-        let dir = File::open(host.path()).unwrap();
+        let room = Room::of(&Tenant::new(), 2).unwrap();
+        let dir = room.take(File::open(host.path()).unwrap()).unwrap();
         (host, Directory::new(dir, true))
     }
 

@@ -6,6 +6,7 @@
 mod clock;
 mod console;
 mod context;
+mod counted;
 mod define;
 mod environment;
 mod files;
@@ -23,10 +24,10 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::policy::{Budget, Policy, errno};
-use crate::record::Report;
+use crate::policy::{Policy, errno};
 use crate::service::Service;
-use context::{Context, owner_of};
+use crate::tenant::{Keeper, Tenant};
+use context::Context;
 
 #[cfg(feature = "test-utils")]
 pub(crate) use console::pieces_alone;
@@ -47,12 +48,12 @@ impl Builtins {
     /// The services that `policy` grants, with what kernels print going to `console`.
     pub fn new(policy: Policy, console: Console) -> Self {
         if !policy.mounts.is_empty() {
-            table::raise_file_limit();
+            counted::raise_file_limit();
         }
-        let budget = Arc::new(Budget::new(policy.limits));
-        let files = Arc::new(table::FileTable::new(budget.open_files()));
-        let standard = standard::Standard::new();
-        Self { policy: Arc::new(policy), context: Context::new(budget), console: Arc::new(console), files, standard }
+        let context = Context::new(policy.limits);
+        let files = Arc::new(table::FileTable::new(policy.limits.open_files));
+        let standard = standard::Standard::new(policy.limits.waits);
+        Self { policy: Arc::new(policy), context, console: Arc::new(console), files, standard }
     }
 
     /// With standard input from there.
@@ -89,10 +90,12 @@ impl Builtins {
     pub fn flush(&self) -> Result<(), ConsoleError> {
         self.console.flush()
     }
+}
 
-    /// Closes the files of a port buffer that is gone, given by its report, and writes what it has begun to print.
-    pub(crate) fn forget(&self, report: &Report) {
-        self.console.forget(owner_of(report));
-        self.files.forget(owner_of(report));
+impl Keeper for Builtins {
+    /// Writes what a program has begun to print, closes what it has open, and ends its calls that wait.
+    fn let_go(&self, tenant: &Tenant) {
+        let keepers: [&dyn Keeper; 3] = [&*self.console, &*self.files, &self.standard];
+        keepers.into_iter().for_each(|keeper| keeper.let_go(tenant));
     }
 }

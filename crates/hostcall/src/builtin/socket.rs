@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use rustix::io::{Errno, ioctl_fionbio};
 
+use super::counted::Counted;
 use super::errno;
 
 /// A socket. Its descriptor never blocks: whether the program's calls wait is the program's affair, which is kept here.
 #[derive(Debug)]
 pub(super) struct Socket {
-    descriptor: OwnedFd,
+    descriptor: Counted<OwnedFd>,
     /// Whether calls that would wait fail instead.
     pub(super) nonblocking: AtomicBool,
     /// Nanoseconds that receiving and sending wait; 0 for as long as it takes.
@@ -33,7 +34,7 @@ pub(super) fn number(error: Errno) -> u32 {
 }
 
 impl Socket {
-    pub(super) fn new(descriptor: OwnedFd) -> Result<Self, u32> {
+    pub(super) fn new(descriptor: Counted<OwnedFd>) -> Result<Self, u32> {
         ioctl_fionbio(&descriptor, true).map_err(number)?;
         Ok(Self {
             descriptor,

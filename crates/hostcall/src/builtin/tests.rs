@@ -10,6 +10,7 @@ use hostcall_abi::{CallError, ReplyHead, Status};
 
 use super::*;
 use crate::policy::{Access, DirGrant, Limits};
+use crate::record::Report;
 use crate::service::Run;
 use crate::service::call::{Scratch, Thread};
 use crate::service::closing::Closing;
@@ -27,6 +28,7 @@ struct World {
     host: tempfile::TempDir,
     builtins: Builtins,
     services: Vec<Service>,
+    tenant: Arc<Tenant>,
     report: Report,
     out: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
 }
@@ -94,7 +96,7 @@ impl World {
         let (sink, out) = Sink::buffer();
         let builtins = Builtins::new(policy, Console::new(sink, Sink::Null));
         let services = builtins.services();
-        Self { host, builtins, services, report: Report::default(), out }
+        Self { host, builtins, services, tenant: Tenant::new(), report: Report::default(), out }
     }
 
     fn new() -> Self {
@@ -108,7 +110,7 @@ impl World {
     /// One attempt: as on a serving thread, or where it may block; with its bytes in the message, or staged.
     fn attempt<R: Fixed>(
         &self,
-        report: &Report,
+        tenant: &Arc<Tenant>,
         name: &str,
         args: &Args,
         may_block: bool,
@@ -137,7 +139,8 @@ impl World {
         let facts = Facts {
             service: &registered,
             number: 1,
-            report,
+            tenant,
+            report: &self.report,
             closing: &closing,
             port: 0,
             mask: 1,
@@ -170,12 +173,12 @@ impl World {
     /// A call as a server makes it: on a serving thread, and if that would block, again.
     fn call_out<R: Fixed>(&self, name: &str, args: &Args, staged: bool) -> Result<(R, Vec<u8>), CallError> {
         let blocking = self.services.iter().any(|service| service.name() == name && matches!(service.run, Run::Blocking(_)));
-        let first = self.attempt(&self.report, name, args, blocking, staged);
+        let first = self.attempt(&self.tenant, name, args, blocking, staged);
         if let Some(after) = self.services.iter().find(|service| service.name() == name).and_then(|service| service.after.as_ref()) {
             after();
         }
         first
-            .or_else(|error| error.map_or_else(|| self.attempt(&self.report, name, args, true, staged), |error| Err(Some(error))))
+            .or_else(|error| error.map_or_else(|| self.attempt(&self.tenant, name, args, true, staged), |error| Err(Some(error))))
             .map_err(Option::unwrap)
     }
 
@@ -382,7 +385,7 @@ fn a_handle_is_good_for_its_program_until_it_is_closed() {
     let world = World::new();
     fs::write(world.granted().join("f"), "x").unwrap();
     let handle = world.open("/data/f", open::READ).unwrap();
-    let other = Report::default();
+    let other = Tenant::new();
     let read = args().with(handle).with(0u64).room(4);
     let stolen = world.attempt::<Result<u32, u32>>(&other, "Files__read_at", &read, true, false).unwrap();
     assert_eq!(stolen.0, Err(errno::EBADF));
@@ -396,7 +399,7 @@ fn a_handle_is_good_for_its_program_until_it_is_closed() {
         assert_eq!(world.write_at(hostile, 0, b"x", true), Err(errno::EBADF));
     }
     let handle = world.open("/data/f", open::READ).unwrap();
-    world.builtins.forget(&world.report);
+    world.tenant.end(&[&world.builtins]);
     assert_eq!(world.read_at(handle, 0, 4, false), Err(errno::EBADF));
 }
 
@@ -422,13 +425,24 @@ fn caps_on_files_bytes_and_calls_are_kept() {
 }
 
 #[test]
+fn what_may_take_long_is_where_programs_take_turns() {
+    let world = World::new();
+    for name in
+        ["StdNet__resolve", "Files__sync", "StdFiles__sync_data", "StdFiles__allocate", "StdFiles__copy", "Files__open", "StdFiles__open"]
+    {
+        let service = world.services.iter().find(|service| service.name() == name).unwrap();
+        assert!(matches!(service.run, Run::Blocking(_)), "{name} is {}", service.run.name());
+    }
+}
+
+#[test]
 fn an_empty_pipe_never_stalls_a_serving_thread() {
     let world = World::new().granting(DirGrant::with_special_files);
     fifo(&world, "fifo");
     // Open for both, so that opening waits for nobody.
     let handle = world.open("/data/fifo", open::READ | open::WRITE).unwrap();
     let read = args().with(handle).room(4);
-    assert!(matches!(world.attempt::<Result<u32, u32>>(&world.report, "Files__read", &read, false, false), Err(None)));
+    assert!(matches!(world.attempt::<Result<u32, u32>>(&world.tenant, "Files__read", &read, false, false), Err(None)));
     world.call::<Result<u32, u32>>("Files__write", &args().with(handle).text("abcd")).unwrap();
     assert_eq!(world.call_out::<Result<u32, u32>>("Files__read", &read, true).unwrap(), (Ok(4), b"abcd".to_vec()));
     assert_eq!(world.read_at(handle, 0, 4, false), Err(errno::ESPIPE));

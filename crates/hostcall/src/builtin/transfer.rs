@@ -9,10 +9,10 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use super::context::{Context, owner_of};
+use super::context::Context;
 use super::table::{Direction, FileTable, OpenFile};
 use super::{define, errno};
-use crate::policy::Budget;
+use crate::policy::Limits;
 use crate::service::{Failure, HandlerResult, Service};
 use crate::service::{Invocation, RawOut, RawSlice};
 
@@ -128,7 +128,7 @@ unsafe fn perform(
     }
 }
 
-fn read(call: &mut Invocation<'_>, files: &FileTable, budget: &Budget, positioned: bool) -> HandlerResult {
+fn read(call: &mut Invocation<'_>, files: &FileTable, limits: Limits, positioned: bool) -> HandlerResult {
     let handle = call.fixed::<u64>()?;
     let at = if positioned { At::Offset(call.fixed()?) } else { At::Cursor };
     let out = call.raw_out()?;
@@ -136,8 +136,8 @@ fn read(call: &mut Invocation<'_>, files: &FileTable, budget: &Budget, positione
         RawOut::Staged(region) => (Buffer { start: region.as_ptr(), len: region.len() }, None),
         RawOut::Scratch(bytes) => (Buffer { start: bytes.as_mut_ptr(), len: bytes.len() }, Some(bytes)),
     };
-    let Some(_transfer) = budget.transfer(buffer.len) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
-    let result = match files.file(owner_of(call.report()), handle) {
+    let Some(_transfer) = limits.transfer(call.tenant(), buffer.len) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
+    let result = match files.file(call.tenant(), handle) {
         Ok(file) if file.readable => {
             // SAFETY: the buffer is the call's scratch or its part of the staging area; both are valid for writes during the call. Nothing
             // refers to the bytes meanwhile (`scratch` is a reference that is used again only afterwards).
@@ -154,15 +154,15 @@ fn read(call: &mut Invocation<'_>, files: &FileTable, budget: &Budget, positione
     Ok(())
 }
 
-fn write(call: &mut Invocation<'_>, files: &FileTable, budget: &Budget, positioned: bool) -> HandlerResult {
+fn write(call: &mut Invocation<'_>, files: &FileTable, limits: Limits, positioned: bool) -> HandlerResult {
     let handle = call.fixed::<u64>()?;
     let at = if positioned { At::Offset(call.fixed()?) } else { At::Cursor };
     let buffer = match call.raw_slice()? {
         RawSlice::Copied(bytes) => Buffer { start: bytes.as_ptr().cast_mut(), len: bytes.len() },
         RawSlice::Staged(region) => Buffer { start: region.as_ptr(), len: region.len() },
     };
-    let Some(_transfer) = budget.transfer(buffer.len) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
-    let result = match files.file(owner_of(call.report()), handle) {
+    let Some(_transfer) = limits.transfer(call.tenant(), buffer.len) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
+    let result = match files.file(call.tenant(), handle) {
         Ok(file) if file.writable => {
             // SAFETY: the buffer is the message's copy or the call's part of the staging area, valid for reads during the call; a write to a
             // file only reads it.
@@ -176,10 +176,10 @@ fn write(call: &mut Invocation<'_>, files: &FileTable, budget: &Budget, position
 }
 
 pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service> {
-    type Transfer = fn(&mut Invocation<'_>, &FileTable, &Budget, bool) -> HandlerResult;
+    type Transfer = fn(&mut Invocation<'_>, &FileTable, Limits, bool) -> HandlerResult;
     let make = |defined: &Service, move_bytes: Transfer, positioned| {
-        let (files, budget) = (files.clone(), context.budget.clone());
-        context.adaptive(defined, move |call| move_bytes(call, &files, &budget, positioned))
+        let (files, limits) = (files.clone(), context.limits);
+        context.adaptive(defined, move |call| move_bytes(call, &files, limits, positioned))
     };
     vec![
         make(&define::files::read(|_, _| Err(0)), read, false),

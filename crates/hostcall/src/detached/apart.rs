@@ -87,7 +87,7 @@ impl fmt::Debug for Apart {
 
 impl Answer for Apart {
     fn facts(&self) -> Facts<'_> {
-        self.message.facts(&self.service, &self.report, &self.shared.closing)
+        self.message.facts(&self.service, &self.shared.tenant, &self.report, &self.shared.closing)
     }
 
     fn room(&self) -> usize {

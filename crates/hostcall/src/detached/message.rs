@@ -1,5 +1,7 @@
 //! What goes to where calls are handled, and what comes back.
 
+use std::sync::Arc;
+
 use hostcall_abi::{ReplyHead, Status};
 
 use crate::record::Report;
@@ -8,6 +10,7 @@ use crate::service::definition::Definition;
 use crate::service::lanes::{Copies, Facts, Payload};
 use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
+use crate::tenant::Tenant;
 
 /// The calls of the lanes of one message, as data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,11 +108,18 @@ impl Message {
     }
 
     /// What is known of it, for handlers.
-    pub(super) fn facts<'a>(&'a self, service: &'a Registered, report: &'a Report, closing: &'a Closing) -> Facts<'a> {
+    pub(super) fn facts<'a>(
+        &'a self,
+        service: &'a Registered,
+        tenant: &'a Arc<Tenant>,
+        report: &'a Report,
+        closing: &'a Closing,
+    ) -> Facts<'a> {
         let units = service.shape.units;
         Facts {
             service,
             number: service.number,
+            tenant,
             report,
             closing,
             port: self.port,

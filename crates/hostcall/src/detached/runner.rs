@@ -21,10 +21,13 @@ use crate::service::{Run, Service};
 use crate::serving::asynchronous::Runtime;
 use crate::serving::exits::{self, Exits};
 use crate::serving::pool::{Memory, Pool};
+use crate::tenant::Tenant;
 
 /// Where handlers run, and whether they still do.
 pub(super) struct Shared {
     pool: Pool,
+    /// All messages are one program's.
+    pub(super) tenant: Arc<Tenant>,
     #[cfg(feature = "tokio")]
     runtime: Runtime,
     pub(super) closing: Closing,
@@ -78,6 +81,7 @@ impl Runner {
         install_hook();
         let shared = Shared {
             pool: Pool::new(blocking_threads, StackSize::default()),
+            tenant: Tenant::new(),
             #[cfg(feature = "tokio")]
             runtime: Runtime::new(runtime, StackSize::default()),
             closing: Closing::default(),
@@ -165,7 +169,7 @@ impl Callable {
         let (scratch, streams) = memory.parts(if here { lanes } else { 0 }, stride);
         if let Run::Inline(handler) | Run::Adaptive(handler) = &service.run {
             let mut progress = Progress::default();
-            let facts = message.facts(service, &report, &shared.closing);
+            let facts = message.facts(service, &shared.tenant, &report, &shared.closing);
             let mut answers = Answers { facts, progress: &mut progress, streams: &mut *streams, first: 0, stride, thread: Thread::Serving };
             answers.begin(0, lanes);
             LaneCalls { answers, scratch: &mut *scratch }.handle(&**handler);

@@ -1,30 +1,55 @@
-//! Caps on what programs may use of the host.
+//! Caps on what one program may use of the host.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::tenant::{Claim, Tenant, Thing};
 
-/// Caps on the built-in services of one server. What exceeds a cap is refused; nothing waits.
+/// Caps on what each program may use of the built-in services: each attached program, and each port buffer that several
+/// share, has all of this for itself. What exceeds a cap is refused; nothing waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Files and directories open at the same time: `EMFILE` beyond.
+    /// Descriptors of the host that a program has at the same time, of whatever kind: files, directories, sockets,
+    /// alarms, sets, watchers. `EMFILE` beyond. A directory that is being listed is two. A handle that was duplicated
+    /// is one more.
+    ///
+    /// However much this is, a program has at most as many as are still free for others: descriptors are the process's,
+    /// and some are left to the host and to programs that come later.
     pub open_files: usize,
-    /// Bytes of file reads and writes under way at the same time: refused as `EDQUOT` beyond.
+    /// Instances of `inotify` that a program has at the same time: `EMFILE` beyond. The system gives a user few of them
+    /// (mostly 128), so that all programs of the process together have half of those at most.
+    pub watchers: usize,
+    /// Things for which a program's calls wait at the same time, such as sockets and locks: `ENOBUFS` beyond.
+    pub waits: usize,
+    /// Bytes of file reads and writes that a program has under way at the same time: refused as `EDQUOT` beyond.
     pub bytes_in_flight: u64,
-    /// Calls of built-in services in all (but the reports of panics and exits): refused as `EDQUOT` beyond.
+    /// Calls of built-in services that a program makes in all (but the reports of panics and exits): refused as
+    /// `EDQUOT` beyond.
     pub calls: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { open_files: 1 << 16, bytes_in_flight: u64::MAX, calls: u64::MAX }
+        // Every lane that a GPU can run at once may wait for something.
+        Self { open_files: 1 << 16, watchers: 16, waits: 1 << 19, bytes_in_flight: u64::MAX, calls: u64::MAX }
     }
 }
 
 impl Limits {
-    /// With a cap on open files.
+    /// With a cap on descriptors.
     #[must_use]
     pub fn open_files(self, open_files: usize) -> Self {
         Self { open_files, ..self }
+    }
+
+    /// With a cap on instances of `inotify`.
+    #[must_use]
+    pub fn watchers(self, watchers: usize) -> Self {
+        Self { watchers, ..self }
+    }
+
+    /// With a cap on things that are waited for.
+    #[must_use]
+    pub fn waits(self, waits: usize) -> Self {
+        Self { waits, ..self }
     }
 
     /// With a cap on bytes of reads and writes under way.
@@ -38,56 +63,21 @@ impl Limits {
     pub fn calls(self, calls: u64) -> Self {
         Self { calls, ..self }
     }
-}
 
-/// What has been used of the limits.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    limits: Limits,
-    calls: AtomicU64,
-    bytes: AtomicU64,
-}
-
-impl Budget {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, calls: AtomicU64::new(0), bytes: AtomicU64::new(0) }
-    }
-
-    /// Counts a call; false if it is one too many.
+    /// Counts a call of a program; false if it is one too many.
     #[inline]
-    pub(crate) fn call(&self) -> bool {
+    pub(crate) fn call(&self, tenant: &Tenant) -> bool {
         // Nothing is counted that nobody limits: the word would travel between the serving threads.
-        // Relaxed, as all below: the counters order nothing but themselves.
-        self.limits.calls == u64::MAX || self.calls.fetch_add(1, Ordering::Relaxed) < self.limits.calls
+        self.calls == u64::MAX || tenant.take(Thing::Call, 1, self.calls)
     }
 
-    /// Takes `bytes` of what may be under way, until the guard is dropped.
-    pub(crate) fn transfer(&self, bytes: usize) -> Option<Transfer<'_>> {
-        if self.limits.bytes_in_flight == u64::MAX {
-            return Some(Transfer { budget: self, bytes: 0 });
+    /// Takes `bytes` of what a program may have under way, until the claim is dropped. `None` if that is too much.
+    #[expect(clippy::option_option, reason = "the outer one is the answer, the inner one whether anything is counted")]
+    pub(crate) fn transfer<'a>(&self, tenant: &'a Tenant, bytes: usize) -> Option<Option<Claim<&'a Tenant>>> {
+        if self.bytes_in_flight == u64::MAX {
+            return Some(None);
         }
-        let transfer = Transfer { budget: self, bytes: bytes as u64 };
-        let before = self.bytes.fetch_add(transfer.bytes, Ordering::Relaxed);
-        // One that is too many gives its bytes back by being dropped.
-        (before.saturating_add(transfer.bytes) <= self.limits.bytes_in_flight).then_some(transfer)
-    }
-
-    pub(crate) fn open_files(&self) -> usize {
-        self.limits.open_files
-    }
-}
-
-/// Bytes under way.
-pub(crate) struct Transfer<'a> {
-    budget: &'a Budget,
-    bytes: u64,
-}
-
-impl Drop for Transfer<'_> {
-    fn drop(&mut self) {
-        if self.bytes > 0 {
-            self.budget.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        }
+        Claim::of(tenant, Thing::Byte, bytes as u64, self.bytes_in_flight).map(Some)
     }
 }
 
@@ -96,17 +86,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_beyond_the_cap_are_refused() {
-        let budget = Budget::new(Limits::default().calls(3));
-        assert_eq!((0..5).map(|_| budget.call()).collect::<Vec<_>>(), [true, true, true, false, false]);
+    fn calls_beyond_the_cap_are_refused_to_the_program_that_made_them() {
+        let (limits, tenant, other) = (Limits::default().calls(3), Tenant::new(), Tenant::new());
+        assert_eq!((0..5).map(|_| limits.call(&tenant)).collect::<Vec<_>>(), [true, true, true, false, false]);
+        assert!(limits.call(&other));
     }
 
     #[test]
     fn bytes_in_flight_are_given_back_when_a_transfer_ends() {
-        let budget = Budget::new(Limits::default().bytes_in_flight(100));
-        let first = budget.transfer(60);
-        assert!(first.is_some() && budget.transfer(60).is_none() && budget.transfer(40).is_some());
+        let (limits, tenant, other) = (Limits::default().bytes_in_flight(100), Tenant::new(), Tenant::new());
+        let first = limits.transfer(&tenant, 60);
+        assert!(first.is_some() && limits.transfer(&tenant, 60).is_none() && limits.transfer(&tenant, 40).is_some());
+        assert!(limits.transfer(&other, 100).is_some());
         drop(first);
-        assert!(budget.transfer(100).is_some() && budget.transfer(101).is_none() && budget.transfer(usize::MAX).is_none());
+        assert!(limits.transfer(&tenant, 100).is_some() && limits.transfer(&tenant, 101).is_none());
+        assert!(limits.transfer(&tenant, usize::MAX).is_none());
     }
 }

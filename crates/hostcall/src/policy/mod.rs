@@ -20,7 +20,6 @@ pub use grant::{Access, DirGrant, GrantError};
 pub use limits::Limits;
 pub use net::{NetGrant, NetGrantError};
 
-pub(crate) use limits::Budget;
 pub(crate) use net::Net;
 pub(crate) use paths::{Entry, Mounts, Place, by_descriptor};
 

@@ -36,7 +36,7 @@ impl Server {
         // What a program owns is dropped without the lock.
         drop(gone);
         self.left().absorb(buffer.0.report.take());
-        self.builtins.forget(&buffer.0.report);
+        self.end(&buffer.0);
         Ok(())
     }
 
@@ -77,6 +77,7 @@ impl Server {
             helpers.end();
         }
         self.core.pool.close();
+        buffers.iter().for_each(|live| self.end(live));
         self.core.join_reapers();
         if let Err(error) = self.builtins.flush() {
             tell(&format_args!("what kernels printed is incomplete: {error}"));

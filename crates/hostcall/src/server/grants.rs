@@ -68,7 +68,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Caps what kernels may use of the built-in services.
+    /// Caps what each program may use of the built-in services.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.policy.limits(limits);
         self

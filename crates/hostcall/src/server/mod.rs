@@ -118,7 +118,10 @@ impl ServerBuilder {
         self
     }
 
-    /// The most threads that blocking handlers take together. Default: 512.
+    /// The most threads that blocking handlers of one program take. Default: 512.
+    ///
+    /// Those of all programs take at most twice as many together, and each program can always take one: one program's handlers that sleep keep no other
+    /// program's waiting.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = Some(threads);
         self
@@ -485,6 +488,11 @@ impl Server {
         let live = Served::new(memory, self.core.threads(), PostBounds::default());
         self.core.add(live.clone());
         BufferHandle(live)
+    }
+
+    /// The end of a buffer's program: nothing is kept for it any more.
+    fn end(&self, live: &Served) {
+        live.tenant.end(&[&self.core.pool, &self.builtins]);
     }
 
     /// Keeps the threads looking for calls, whatever the server knows of kernels, until the guard is dropped.

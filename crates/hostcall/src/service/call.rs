@@ -1,5 +1,7 @@
 //! One lane's call, as its handler sees it: arguments decoded one after another, and the result.
 
+use std::sync::Arc;
+
 use bumpalo::Bump;
 use hostcall_abi::codec::{DecodeError, Fixed, Plain};
 use hostcall_abi::{ReplyHead, Status};
@@ -9,6 +11,7 @@ use super::definition::Shape;
 use super::failure::{Failure, HandlerResult};
 use super::out::{Out, OutSlice, Outs, OutsIn, RawOut, Written, push, put_image, put_slices, put_written};
 use crate::record::Report;
+use crate::tenant::Tenant;
 use crate::wire::StagedRegion;
 
 /// Memory that a thread reuses from call to call.
@@ -61,6 +64,7 @@ pub(crate) struct Caller<'a> {
     pub(crate) rank: u32,
     pub(crate) post: bool,
     pub(crate) thread: Thread,
+    pub(crate) tenant: &'a Arc<Tenant>,
     pub(crate) report: &'a Report,
 }
 
@@ -130,6 +134,11 @@ impl<'a> Invocation<'a> {
     /// Where the handler runs.
     pub(crate) fn thread(&self) -> Thread {
         self.caller.thread
+    }
+
+    /// The program that calls.
+    pub(crate) fn tenant(&self) -> &'a Arc<Tenant> {
+        self.caller.tenant
     }
 
     /// Where what ends the kernel is reported.

@@ -4,6 +4,8 @@
 //! the lanes is compiled once for each handler, which is inlined into it; what is the same for all lanes is worked out once. Where the reply of a lane
 //! is not there yet is kept outside the loop, so that a panic fails what it happened in, and the loop goes on behind it.
 
+use std::sync::Arc;
+
 use bumpalo::Bump;
 use hostcall_abi::Status;
 use hostcall_abi::codec::{DecodeError, Fixed};
@@ -16,6 +18,7 @@ use super::handler::NowFn;
 use super::out::OutsIn;
 use super::registry::Registered;
 use crate::record::{Report, guard};
+use crate::tenant::Tenant;
 use crate::wire::Staging;
 
 /// The payload of a message: lane after lane.
@@ -45,6 +48,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) service: &'a Registered,
     /// The number that was called: the service's, but of a default handler.
     pub(crate) number: u16,
+    /// The program whose it is.
+    pub(crate) tenant: &'a Arc<Tenant>,
     pub(crate) report: &'a Report,
     pub(crate) closing: &'a Closing,
     pub(crate) port: u32,
@@ -124,8 +129,8 @@ impl<'a> Facts<'a> {
 
     #[inline(always)]
     fn caller(&self, rank: u32, thread: Thread) -> Caller<'a> {
-        let Self { number, report, port, mask, post, .. } = *self;
-        Caller { service: number, port, mask, rank, post, thread, report }
+        let Self { number, tenant, report, port, mask, post, .. } = *self;
+        Caller { service: number, port, mask, rank, post, thread, tenant, report }
     }
 
     /// The `rank`-th lane's call, which is answered later and elsewhere, or why it cannot be decoded. Its reply does not go to `stream`.

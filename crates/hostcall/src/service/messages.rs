@@ -1,5 +1,7 @@
 //! Some messages of one service, all posts or none, handled by one call of its handler's loop.
 
+use std::sync::Arc;
+
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Message;
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
@@ -14,6 +16,7 @@ use super::out::OutsIn;
 use super::registry::Registered;
 use crate::record::stats::Sample;
 use crate::record::{Report, guard};
+use crate::tenant::Tenant;
 use crate::wire::Staging;
 
 /// Where replies are put: a stream for each lane, its head first.
@@ -49,6 +52,7 @@ pub(crate) struct Reply {
 /// The messages.
 pub(crate) struct Messages<'a> {
     service: &'a Registered,
+    tenant: &'a Arc<Tenant>,
     report: &'a Report,
     closing: &'a Closing,
     left: &'a [Taken],
@@ -74,6 +78,7 @@ impl<'a> Messages<'a> {
     #[expect(clippy::too_many_arguments, reason = "the facts of some messages, which nobody else keeps together")]
     pub(crate) fn new(
         service: &'a Registered,
+        tenant: &'a Arc<Tenant>,
         report: &'a Report,
         closing: &'a Closing,
         messages: &'a [Taken],
@@ -87,6 +92,7 @@ impl<'a> Messages<'a> {
         let (progress, sample) = (Progress::default(), Sample::default());
         Self {
             service,
+            tenant,
             report,
             closing,
             left: messages,
@@ -234,10 +240,10 @@ impl<'a> Messages<'a> {
     fn facts(&self, &Taken { port, at, ref message }: &Taken) -> Facts<'a> {
         let staged = message.header.flags.has(Flags::STAGED).then_some(self.staging);
         let payload = Payload { units: &self.units[at as usize..], stride: message.stride(), lane_units: message.lane_units(), staged };
-        let Self { service, report, closing, .. } = *self;
+        let Self { service, tenant, report, closing, .. } = *self;
         let (number, mask, lanes, post) = (message.header.service, message.header.mask, message.lanes(), message.is_post());
         let (copies, outs) = (Copies::default(), OutsIn::Reply);
-        Facts { service, number, report, closing, port, mask, lanes, post, payload, copies, outs }
+        Facts { service, number, tenant, report, closing, port, mask, lanes, post, payload, copies, outs }
     }
 
     /// What is left of the first message that is not handled.

@@ -256,8 +256,8 @@ impl Worker {
             let streams = Streams { units: &mut outbox.units, stride };
             let (units, staging) = (&inbox.units[..inbox.used], served.memory.staging());
             let replies = &mut outbox.answers;
-            let (report, closing) = (&served.report, &served.closing);
-            let mut calls = Messages::new(service, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
+            let (tenant, report, closing) = (&served.tenant, &served.report, &served.closing);
+            let mut calls = Messages::new(service, tenant, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
             let running = core.running_of(*index);
             *turn = turn.wrapping_add(1);
             running.enter(*turn, service.number, port, header.mask);

@@ -24,6 +24,8 @@ use crate::service::registry::Registered;
 /// An open message.
 #[derive(Debug)]
 pub(crate) struct Open {
+    /// Its number among those of its buffer.
+    number: u64,
     served: Arc<Served>,
     pub(crate) service: Arc<Registered>,
     trace: Option<Arc<Trace>>,
@@ -90,12 +92,26 @@ impl Open {
         let lanes = message.lanes();
         let streams = if late == bits_of(0, lanes) { Vec::new() } else { streams.to_vec() };
         let replies = Replies { streams, stride, lanes, longest, missing: late };
-        let (served, service) = (served.clone(), service.clone());
+        let (number, served, service) = (served.number_open(), served.clone(), service.clone());
         let (since, replies) = (Instant::now(), Mutex::new(replies));
         let answered = AtomicBool::new(false);
-        let open =
-            Arc::new(Self { served, service, trace, message, port, units, copies, copies_end, bytes, found, since, answered, replies });
-        open.served.note_opened(&open);
+        let open = Arc::new(Self {
+            number,
+            served,
+            service,
+            trace,
+            message,
+            port,
+            units,
+            copies,
+            copies_end,
+            bytes,
+            found,
+            since,
+            answered,
+            replies,
+        });
+        open.served.note_opened(number, &open);
         open
     }
 
@@ -131,7 +147,7 @@ impl Open {
 
     /// All replies are there, `stride` units apart, and none is longer than `longest` units: writes them.
     fn finish(&self, streams: &[u32], stride: usize, longest: u32) {
-        self.served.note_answered(self);
+        self.served.note_answered(self.number);
         if self.message.is_post() {
             self.served.close_post(self.bytes);
             // Pairs with the load in `is_answered`.
@@ -164,6 +180,7 @@ impl Answer for Open {
         Facts {
             service,
             number: message.header.service,
+            tenant: &served.tenant,
             report: &served.report,
             closing: &served.closing,
             port: *port,

@@ -1,12 +1,13 @@
-//! Threads for handlers that may block: as many as there are blocked handlers, up to a limit.
+//! Threads for handlers that may block: as many as there are blocked handlers, up to a limit for each program.
 //!
-//! A serving thread only pushes a job. While the limit is not reached, one pool thread is always waiting, or being
-//! started: a thread that takes a job and leaves no other waiting starts the next one first. So no job waits for a
-//! sleeping handler, and no serving thread starts a thread. A thread that has waited in vain for a while ends. A
+//! A serving thread only pushes a job. Which job is next, and whether it may run now, is the affair of a queue that is
+//! [fair](super::fair) among programs. One pool thread is always waiting, or being started, as long as there can be a job
+//! for it: a thread that takes a job and leaves no other waiting starts the next one first. So no job that may run waits
+//! for a sleeping handler, and no serving thread starts a thread. A thread that has waited in vain for a while ends. A
 //! server that is dropped waits for the threads that run no handler. A handler may never return, so its thread is left
 //! to itself.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle, ThreadId};
@@ -16,11 +17,13 @@ use hostcall_abi::Status;
 use offload::host::{self, StackSize};
 use offload::overdue;
 
+use super::fair::Fair;
 use crate::service::answer::Answer;
 use crate::service::call::{Scratch, Thread};
 use crate::service::completion::Owed;
 use crate::service::lanes::{Answers, LaneCalls, Progress, bits_of};
 use crate::service::{Failure, Run};
+use crate::tenant::{Keeper, Tenant};
 
 /// Whether a lane's handler has been run before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,16 @@ impl Memory {
 }
 
 impl Job {
+    /// The program whose it is.
+    fn tenant(&self) -> &Tenant {
+        self.message.facts().tenant
+    }
+
+    /// Whether nobody waits for it.
+    fn is_post(&self) -> bool {
+        self.message.facts().post
+    }
+
     /// Runs the handler on this thread, which is a `thread`, then `finish`, then answers.
     pub(crate) fn run(mut self, memory: &mut Memory, thread: Thread, finish: impl FnOnce()) {
         self.done.start();
@@ -95,9 +108,8 @@ impl Job {
     }
 }
 
-#[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: Fair<Job>,
     threads: usize,
     /// Of them, those that are not yet in `idle` for the first time.
     starting: usize,
@@ -112,7 +124,6 @@ struct Shared {
     wake: Condvar,
     /// `starting` became 0.
     started: Condvar,
-    limit: usize,
     stack: StackSize,
 }
 
@@ -123,9 +134,10 @@ impl Pool {
     /// A thread that waited this long for a job ends, unless it is the only one.
     const KEEP: Duration = Duration::from_secs(10);
 
+    /// With at most so many jobs of each program that run at a time.
     pub(crate) fn new(limit: usize, stack: StackSize) -> Self {
-        let (wake, started) = Default::default();
-        Self(Arc::new(Shared { state: Mutex::default(), wake, started, limit: limit.max(1), stack }))
+        let state = State { jobs: Fair::new(limit), threads: 0, starting: 0, waiting: 0, idle: HashMap::new(), closed: false };
+        Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new(), started: Condvar::new(), stack }))
     }
 
     /// Starts the first thread, if there is none yet: when the first blocking service is registered.
@@ -139,22 +151,23 @@ impl Pool {
         self.0.clone().spawn()
     }
 
-    /// Queues a job.
+    /// Queues a job. (What its program's end, or the server's, does not let in is dropped after the lock: its completion says why.)
     pub(crate) fn submit(&self, job: Job) {
+        let (number, is_post) = (job.tenant().number(), job.is_post());
         let mut state = self.0.lock();
-        if !state.closed {
-            state.jobs.push_back(job);
+        let ended = job.tenant().lives().is_err();
+        if !state.closed && (is_post || !ended) {
+            state.jobs.push(number, ended, job);
             drop(state);
             self.0.wake.notify_one();
         }
-        // Otherwise the job's completion says why it was dropped.
     }
 
     /// Drops what has not begun, and waits for the threads that run no handler. The others end when their handlers have returned.
     pub(crate) fn close(&self) {
         let mut state = self.0.lock();
         state.closed = true;
-        let jobs = std::mem::take(&mut state.jobs);
+        let jobs = state.jobs.take_all();
         drop(state);
         self.0.wake.notify_all();
         for mut job in jobs {
@@ -171,6 +184,17 @@ impl Pool {
         for thread in idle.into_values() {
             // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is nobody to tell.
             let _ = overdue::join(thread, || "a server that ends waits for a thread of its pool whose handler has returned".to_owned());
+        }
+    }
+}
+
+impl Keeper for Pool {
+    /// Ends a program's calls that have not begun. What it has posted is handled all the same, when it is its turn.
+    fn let_go(&self, tenant: &Tenant) {
+        let over = self.0.lock().jobs.let_go(tenant.number(), |job| !job.is_post());
+        for mut job in over {
+            let status = job.done.verdict().unwrap_or(Status::DETACHED);
+            job.done.end(status);
         }
     }
 }
@@ -222,10 +246,11 @@ impl Shared {
         let mut state = self.lock();
         state.idle.insert(me, handle);
         self.count_started(&mut state);
+        let mut overdue = false;
         loop {
-            if let Some(job) = state.jobs.pop_front() {
+            if let Some((number, job)) = state.jobs.next() {
                 // Somebody must be there for the next job, whatever this one does.
-                let successor = state.waiting == 0 && state.threads < self.limit && !state.closed;
+                let successor = state.waiting == 0 && state.threads < state.jobs.room() && !state.closed;
                 if successor {
                     state.announce();
                 }
@@ -246,19 +271,21 @@ impl Shared {
                 // Unwind safety: the memory is cleared for each call.
                 let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Pool, idle_again)));
                 state = self.lock();
+                state.jobs.finished(number);
+                overdue = false;
             } else if state.closed {
                 state.threads -= 1;
+                return;
+            } else if overdue && state.waiting > 0 {
+                state.threads -= 1;
+                state.idle.remove(&me);
                 return;
             } else {
                 state.waiting += 1;
                 let (back, timeout) = self.wake.wait_timeout(state, Pool::KEEP).unwrap_or_else(PoisonError::into_inner);
                 state = back;
                 state.waiting -= 1;
-                if timeout.timed_out() && state.jobs.is_empty() && state.waiting > 0 && !state.closed {
-                    state.threads -= 1;
-                    state.idle.remove(&me);
-                    return;
-                }
+                overdue = timeout.timed_out();
             }
         }
     }

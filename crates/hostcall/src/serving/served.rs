@@ -11,6 +11,7 @@ use super::open::Open;
 use super::ports::Share;
 use crate::record::Report;
 use crate::service::closing::Closing;
+use crate::tenant::Tenant;
 use crate::wire::PortBuffer;
 
 /// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
@@ -28,14 +29,15 @@ impl Default for PostBounds {
     }
 }
 
-/// Parts of the list of open messages, so that threads seldom meet at one; and the bytes of addresses that go to one part.
+/// Parts of the list of open messages, so that threads seldom meet at one.
 const OPENED: usize = 16;
-const OPEN_BYTES: usize = 256;
 
 /// A served port buffer. Open messages keep it alive, so a late answer always has memory to go to.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) memory: PortBuffer,
+    /// The program that owns it.
+    pub(crate) tenant: Arc<Tenant>,
     pub(crate) report: Report,
     /// Contiguous shares of the ports, each swept by one thread at a time.
     pub(crate) shares: Box<[Share]>,
@@ -47,8 +49,10 @@ pub(crate) struct Served {
     open_posts: AtomicU64,
     open_post_bytes: AtomicU64,
     post_bounds: PostBounds,
-    /// Messages that other threads answer, by their addresses: told to whoever waits too long.
-    opened: [Mutex<HashMap<usize, Weak<Open>>>; OPENED],
+    /// Messages that other threads answer, by their numbers: told to whoever waits too long.
+    opened: [Mutex<HashMap<u64, Weak<Open>>>; OPENED],
+    /// The number of the next one.
+    next_open: AtomicU64,
     /// Whether the buffer is being taken out of service.
     pub(crate) closing: Closing,
     /// Turn of the last drain asked for; see [`Share`].
@@ -72,10 +76,12 @@ impl Served {
             open_post_bytes: AtomicU64::new(0),
             post_bounds,
             opened: Default::default(),
+            next_open: AtomicU64::new(0),
             closing: Closing::default(),
             drain: AtomicU64::new(0),
             gives_up: AtomicBool::new(false),
             retired: AtomicBool::new(false),
+            tenant: Tenant::new(),
             report: Report::default(),
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
             memory,
@@ -181,26 +187,30 @@ impl Served {
         }
     }
 
+    /// The number of a message that will be open: no other of this buffer has it.
+    pub(super) fn number_open(&self) -> u64 {
+        // Pairs with nothing: a counter orders only itself.
+        self.next_open.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// A message is open: other threads answer it.
-    pub(crate) fn note_opened(&self, open: &Arc<Open>) {
-        let key = Arc::as_ptr(open) as usize;
-        self.opened(key).insert(key, Arc::downgrade(open));
+    pub(super) fn note_opened(&self, number: u64, open: &Arc<Open>) {
+        self.opened(number).insert(number, Arc::downgrade(open));
     }
 
     /// The message is open no more.
-    pub(crate) fn note_answered(&self, open: &Open) {
-        let key = std::ptr::from_ref(open) as usize;
-        self.opened(key).remove(&key);
+    pub(super) fn note_answered(&self, number: u64) {
+        self.opened(number).remove(&number);
     }
 
     /// The messages that are open now.
     pub(crate) fn all_opened(&self) -> Vec<Arc<Open>> {
         // Alive until they are noted as answered.
-        (0..OPENED).flat_map(|i| self.opened(i * OPEN_BYTES).values().filter_map(Weak::upgrade).collect::<Vec<_>>()).collect()
+        (0..OPENED as u64).flat_map(|part| self.opened(part).values().filter_map(Weak::upgrade).collect::<Vec<_>>()).collect()
     }
 
-    /// The part that has messages at such addresses. Held for a look or a change.
-    fn opened(&self, address: usize) -> MutexGuard<'_, HashMap<usize, Weak<Open>>> {
-        self.opened[address / OPEN_BYTES % OPENED].lock().unwrap_or_else(PoisonError::into_inner)
+    /// The part that has messages of such numbers. Held for a look or a change.
+    fn opened(&self, number: u64) -> MutexGuard<'_, HashMap<u64, Weak<Open>>> {
+        self.opened[number as usize % OPENED].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -107,7 +107,10 @@ fn a_recording_has_streams_that_nobody_handles_and_says_what_they_are() {
     let mut reader = hostcall_stream::open(&path).expect("a recording");
     let mut halves = 0;
     while let Some(message) = reader.next().expect("it is whole") {
-        assert_eq!((message.program.name.as_str(), message.program.device.name.as_str()), ("behaviours", bench.device.info().name.as_str()));
+        assert_eq!(
+            (message.program.name.as_str(), message.program.device.name.as_str()),
+            ("behaviours", bench.device.info().name.as_str())
+        );
         if message.schema.name == "Mixed" {
             for row in message.rows() {
                 let fields: HashMap<_, _> = row.fields().map(|(field, value)| (field.name.as_str(), value)).collect();

@@ -2,19 +2,19 @@
 
 use std::sync::Mutex;
 
-use super::super::{context::owner_of, define};
+use super::super::define;
 use super::pieces::{Bounds, Pieces};
 use super::{lock, stream_of};
 use crate::service::{Invocation, Service};
 
-/// The service that takes pieces of texts, without a console: what would be written is dropped. At most so many unfinished texts are kept, of so many bytes.
+/// The service that takes pieces of texts of one program, without a console: what would be written is dropped. At most so many unfinished texts are kept, of so many bytes.
 pub(crate) fn pieces_alone(texts: usize, bytes: usize) -> Service {
     let pieces = Mutex::new(Pieces::bounded(Bounds { bytes, texts }));
     Service::new(define::console::print_piece(|_, _, _, _| {}).definition().clone(), move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
         let (key, last) = (call.fixed::<u64>()?, call.fixed::<bool>()?);
         let text = call.slice::<u8>()?;
-        lock(&pieces).add((owner_of(call.report()), key << 1 | stream as u64), text, last, |_, _| {});
+        lock(&pieces).add(key << 1 | stream as u64, text, last, |_, _| {});
         call.reply(&(), &[]);
         Ok(())
     })

@@ -1,16 +1,18 @@
 //! Long texts, which come in pieces: joined when their last piece is there.
 //!
 //! A kernel decides how many texts it begins, how long they are, and whether it ever ends them. So both the bytes and
-//! the number of unfinished texts are bounded. Beyond that the oldest texts are written as far as they have come, and
-//! nothing is lost.
+//! the number of a program's unfinished texts are bounded. Beyond that its oldest texts are written as far as they have
+//! come, and nothing is lost. A program that begins many texts breaks no other program's.
 
 use std::collections::{HashMap, VecDeque};
+
+use crate::tenant::{Ended, Number, Tenant};
 
 /// A stream's number, as an index: 0 for standard output, 1 for standard error.
 pub(super) type Stream = usize;
 
-/// What tells texts apart: the port buffer, and the text's key with its stream in the lowest bit.
-pub(super) type Key = (usize, u64);
+/// What tells the texts of a program apart: the text's key with its stream in the lowest bit.
+pub(super) type Key = u64;
 
 /// What is kept of unfinished texts.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ struct Text {
     begun: u64,
 }
 
-/// Unfinished texts.
+/// A program's unfinished texts.
 #[derive(Debug)]
 pub(super) struct Pieces {
     texts: HashMap<Key, Text>,
@@ -99,25 +101,40 @@ impl Pieces {
 
     /// Everything unfinished, the oldest first.
     pub(super) fn take_all(&mut self) -> Vec<(Stream, Vec<u8>)> {
-        self.take(|_| true)
-    }
-
-    /// Everything unfinished of one port buffer, the oldest first.
-    pub(super) fn take_of(&mut self, buffer: usize) -> Vec<(Stream, Vec<u8>)> {
-        self.take(|(of, _)| of == buffer)
-    }
-
-    fn take(&mut self, wanted: impl Fn(Key) -> bool) -> Vec<(Stream, Vec<u8>)> {
-        let mut taken: Vec<(Key, Text)> = self.texts.extract_if(|key, _| wanted(*key)).collect();
-        self.bytes -= taken.iter().map(|(_, text)| text.bytes.len()).sum::<usize>();
-        self.tidy();
+        let mut taken: Vec<(Key, Text)> = self.texts.drain().collect();
+        self.bytes = 0;
+        self.order.clear();
         taken.sort_unstable_by_key(|(_, text)| text.begun);
         taken.into_iter().map(|(key, text)| (stream_of(key), text.bytes)).collect()
     }
 }
 
-fn stream_of((_, key): Key) -> Stream {
+fn stream_of(key: Key) -> Stream {
     (key & 1) as Stream
+}
+
+/// The unfinished texts of all programs.
+#[derive(Debug, Default)]
+pub(super) struct AllPieces(HashMap<Number, Pieces>);
+
+impl AllPieces {
+    /// As [`Pieces::add`], of a program. Of one that has ended nothing is kept: its pieces are written as they come.
+    pub(super) fn add(&mut self, tenant: &Tenant, key: Key, piece: &[u8], last: bool, mut write: impl FnMut(Stream, Vec<u8>)) {
+        match tenant.lives() {
+            Ok(()) => self.0.entry(tenant.number()).or_default().add(key, piece, last, write),
+            Err(Ended) => write(stream_of(key), piece.to_vec()),
+        }
+    }
+
+    /// Everything unfinished of a program, which has ended.
+    pub(super) fn take_of(&mut self, tenant: &Tenant) -> Vec<(Stream, Vec<u8>)> {
+        self.0.remove(&tenant.number()).map_or_else(Vec::new, |mut pieces| pieces.take_all())
+    }
+
+    /// Everything unfinished.
+    pub(super) fn take_all(&mut self) -> Vec<(Stream, Vec<u8>)> {
+        self.0.values_mut().flat_map(Pieces::take_all).collect()
+    }
 }
 
 #[cfg(test)]
@@ -146,7 +163,7 @@ mod tests {
     fn a_guest_that_never_finishes_its_texts_is_bounded() {
         let mut pieces = Pieces::default();
         let piece = vec![0; 1 << 20];
-        let written: usize = (0..200).flat_map(|key| add(&mut pieces, (0, key), &piece, false)).map(|text| text.len()).sum();
+        let written: usize = (0..200).flat_map(|key| add(&mut pieces, key, &piece, false)).map(|text| text.len()).sum();
         assert!(pieces.within_bounds() && written + pieces.bytes == 200 << 20);
     }
 
@@ -154,7 +171,7 @@ mod tests {
     fn empty_pieces_with_fresh_keys_take_no_memory() {
         let mut pieces = Pieces::default();
         for key in 0..100_000 {
-            assert!(add(&mut pieces, (0, key), b"", false).is_empty());
+            assert!(add(&mut pieces, key, b"", false).is_empty());
         }
         assert_eq!((pieces.texts.len(), pieces.texts.capacity(), pieces.order.len()), (0, 0, 0));
     }
@@ -162,7 +179,7 @@ mod tests {
     #[test]
     fn short_pieces_with_fresh_keys_are_bounded_in_number() {
         let mut pieces = Pieces::bounded(Bounds { bytes: 1 << 20, texts: 100 });
-        let written: usize = (0..10_000).map(|key| add(&mut pieces, (0, key), b"x", false).len()).sum();
+        let written: usize = (0..10_000).map(|key| add(&mut pieces, key, b"x", false).len()).sum();
         assert_eq!((written, pieces.texts.len()), (9_900, 100));
         assert!(pieces.within_bounds());
     }
@@ -170,25 +187,41 @@ mod tests {
     #[test]
     fn texts_that_are_begun_and_finished_for_ever_leave_nothing_behind() {
         let mut pieces = Pieces::default();
-        add(&mut pieces, (7, 7), b"stays", false);
+        add(&mut pieces, u64::MAX, b"stays", false);
         for key in 0..100_000 {
-            add(&mut pieces, (0, key), b"x", false);
-            assert_eq!(add(&mut pieces, (0, key), b"y", true), [b"xy"]);
+            add(&mut pieces, key, b"x", false);
+            assert_eq!(add(&mut pieces, key, b"y", true), [b"xy"]);
             assert!(pieces.within_bounds());
         }
         assert_eq!(pieces.take_all(), [(1, b"stays".to_vec())]);
     }
 
     #[test]
-    fn the_texts_of_one_buffer_are_taken_and_those_of_others_stay() {
-        let mut pieces = Pieces::default();
-        for (key, piece) in [((1, 4), "first"), ((2, 4), "other"), ((1, 3), "second")] {
-            add(&mut pieces, key, piece.as_bytes(), false);
+    fn the_texts_of_one_program_are_taken_and_those_of_others_stay_whole() {
+        let (mut all, tenant, other) = (AllPieces::default(), Tenant::new(), Tenant::new());
+        let mut written = Vec::new();
+        let mut add = |all: &mut AllPieces, tenant, key, piece: &str, last| {
+            all.add(tenant, key, piece.as_bytes(), last, |_, text| written.push(text))
+        };
+        for (tenant, key, piece) in [(&tenant, 4, "first"), (&other, 4, "other"), (&tenant, 3, "second")] {
+            add(&mut all, tenant, key, piece, false);
         }
-        assert_eq!(pieces.take_of(1), [(0, b"first".to_vec()), (1, b"second".to_vec())]);
-        assert!(pieces.within_bounds());
-        assert_eq!(add(&mut pieces, (1, 4), b"new", true), [b"new"]);
-        assert_eq!(pieces.take_all(), [(0, b"other".to_vec())]);
+        tenant.end(&[]);
+        assert_eq!(all.take_of(&tenant), [(0, b"first".to_vec()), (1, b"second".to_vec())]);
+        // What comes late is written, and nothing of it is kept.
+        add(&mut all, &tenant, 4, "late", false);
+        assert_eq!(all.take_all(), [(0, b"other".to_vec())]);
+        assert_eq!(written, [b"late"]);
+    }
+
+    #[test]
+    fn a_program_that_begins_texts_without_end_breaks_no_other_programs() {
+        let (mut all, tenant, other) = (AllPieces::default(), Tenant::new(), Tenant::new());
+        let (mut broken, piece) = (0, vec![b'x'; 1 << 20]);
+        all.add(&other, 0, b"in ", false, |_, _| broken += 1);
+        (0..200).for_each(|key| all.add(&tenant, key, &piece, false, |_, _| {}));
+        all.add(&other, 0, b"one", true, |_, text| assert_eq!(text, b"in one"));
+        assert_eq!(broken, 0);
     }
 
     proptest! {
@@ -205,7 +238,7 @@ mod tests {
                 // The first byte says whose piece it is, so that what comes out can be told apart.
                 let piece: Vec<u8> = (0..len).map(|_| key as u8 * 16 + (i % 16) as u8).collect();
                 given.entry(key).or_default().extend(&piece);
-                pieces.add((0, key), &piece, last, |stream, text| got.entry(stream).or_default().extend(text));
+                pieces.add(key, &piece, last, |stream, text| got.entry(stream).or_default().extend(text));
                 prop_assert!(pieces.within_bounds());
             }
             for (stream, text) in pieces.take_all() {

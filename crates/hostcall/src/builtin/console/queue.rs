@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::super::errno;
-use super::pieces::{Pieces, Stream};
+use super::pieces::{AllPieces, Stream};
 use crate::service::RawSlice;
 
 /// Texts are joined up to this size.
@@ -48,7 +48,7 @@ pub(super) struct Queue {
     pub(super) texts: VecDeque<(Stream, Vec<u8>)>,
     /// Bytes in `texts`, and of the one that is being written.
     pub(super) bytes: usize,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: AllPieces,
     /// The thread is writing what it took, or a wave its own text.
     pub(super) writing: bool,
     /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a

@@ -41,21 +41,23 @@ fn the_two_streams_are_apart() {
 fn a_text_in_pieces_comes_out_whole() {
     let (sink, memory) = Sink::buffer();
     let console = Console::new(sink, Sink::Null);
-    console.piece((1, 8), false, b"one ", true);
+    let (tenant, other) = (Tenant::new(), Tenant::new());
+    console.piece(&tenant, 8, false, b"one ", true);
     console.print(0, &b"other\n"[..]);
-    console.piece((2, 8), false, b"unfinished\n", true);
-    console.piece((1, 8), true, b"two\n", true);
+    console.piece(&other, 8, false, b"unfinished\n", true);
+    console.piece(&tenant, 8, true, b"two\n", true);
     console.flush().unwrap();
     assert_eq!(&**memory.lock().unwrap(), b"other\none two\nunfinished\n");
 }
 
 #[test]
-fn what_a_removed_buffer_left_unfinished_is_no_beginning_of_anothers_text() {
+fn what_a_removed_program_left_unfinished_is_no_beginning_of_anothers_text() {
     let (sink, memory) = Sink::buffer();
     let console = Console::new(sink, Sink::Null);
-    console.piece((1, 8), false, b"left\n", true);
-    console.forget(1);
-    console.piece((1, 8), true, b"new\n", true);
+    let (tenant, later) = (Tenant::new(), Tenant::new());
+    console.piece(&tenant, 8, false, b"left\n", true);
+    tenant.end(&[&console]);
+    console.piece(&later, 8, true, b"new\n", true);
     console.flush().unwrap();
     assert_eq!(&**memory.lock().unwrap(), b"left\nnew\n");
 }

@@ -11,13 +11,14 @@ use hostcall_abi::codec::Fixed;
 use hostcall_abi::std_services::{space, time};
 use rustix::fs::{Access, AtFlags, CWD, Gid, OFlags, Timespec, Timestamps, Uid};
 
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
 use super::super::errno::Fault;
 use super::super::opening::{self, Kind, PERMISSIONS, mode_of};
 use super::super::table::{FileTable, Open};
 use super::super::{define, errno};
 use crate::policy::{Place, Policy, by_descriptor};
 use crate::service::Service;
+use crate::tenant::Tenant;
 
 /// What is changed of a file.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +84,8 @@ impl Change {
 }
 
 /// Changes what is open, if its grant is for writing.
-fn change(files: &FileTable, owner: usize, handle: u64, change: Change) -> Result<(), u32> {
-    let changed = match files.get(owner, handle)? {
+fn change(files: &FileTable, tenant: &Tenant, handle: u64, change: Change) -> Result<(), u32> {
+    let changed = match files.get(tenant, handle)? {
         Open::File(file) if file.is_place() => return Err(errno::EBADF),
         Open::File(file) if file.changeable => change.to_file(&file.file),
         Open::Dir(dir) if dir.changeable => change.to_file(&dir.dir),
@@ -138,8 +139,8 @@ fn space_of(file: &File, changeable: bool) -> Result<[u64; 11], Fault> {
     Ok(known)
 }
 
-fn space_of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 11], u32> {
-    let known = match files.get(owner, handle)? {
+fn space_of_handle(files: &FileTable, tenant: &Tenant, handle: u64) -> Result<[u64; 11], u32> {
+    let known = match files.get(tenant, handle)? {
         Open::File(file) => space_of(&file.file, file.changeable),
         Open::Dir(dir) => space_of(&dir.dir, dir.changeable),
         Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
@@ -153,7 +154,7 @@ fn by_handle<A: Fixed + 'static>(context: &Context, files: &Arc<FileTable>, defi
     context.blocking(defined, move |call| {
         let handle = call.fixed()?;
         let to = to(call.fixed()?);
-        let result = change(&files, owner_of(call.report()), handle, to);
+        let result = change(&files, call.tenant(), handle, to);
         answer(call, result)
     })
 }
@@ -195,7 +196,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let f = files.clone();
     all.push(context.blocking(&define::std_files::space(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let result = space_of_handle(&f, owner_of(call.report()), handle);
+        let result = space_of_handle(&f, call.tenant(), handle);
         answer(call, result)
     }));
     let p = policy.clone();

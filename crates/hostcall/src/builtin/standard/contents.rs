@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
 use super::super::errno::Fault;
 use super::super::opening::mode_of;
 use super::super::table::{FileTable, Open, OpenFile};
@@ -109,13 +109,15 @@ fn allocate(file: &OpenFile, mode: u32, at: u64, len: u64) -> Result<(), Fault> 
 }
 
 pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service> {
-    let (f, budget) = (files.clone(), context.budget.clone());
+    let (f, limits) = (files.clone(), context.limits);
     let copy = context.blocking(&define::std_files::copy(|_, _, _, _, _| Err(0)), move |call| {
         let (from, from_at) = (call.fixed()?, call.fixed()?);
         let (to, to_at, len) = (call.fixed()?, call.fixed()?, call.fixed::<u64>()?);
-        let Some(_transfer) = budget.transfer(len.min(COPIED) as usize) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
-        let owner = owner_of(call.report());
-        let result = f.file(owner, from).and_then(|from| Ok((from, f.file(owner, to)?)));
+        let Some(_transfer) = limits.transfer(call.tenant(), len.min(COPIED) as usize) else {
+            return Err(Failure::Refused { code: errno::EDQUOT });
+        };
+        let tenant = call.tenant();
+        let result = f.file(tenant, from).and_then(|from| Ok((from, f.file(tenant, to)?)));
         let result = result.and_then(|(from, to)| copy(&from, from_at, &to, to_at, len).map_err(Fault::number));
         answer(call, result)
     });
@@ -123,13 +125,13 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
     let allocate = context.blocking(&define::std_files::allocate(|_, _, _, _| Err(0)), move |call| {
         let handle = call.fixed()?;
         let (mode, at, len) = (call.fixed()?, call.fixed()?, call.fixed()?);
-        let file = f.file(owner_of(call.report()), handle);
+        let file = f.file(call.tenant(), handle);
         answer(call, file.and_then(|file| allocate(&file, mode, at, len).map_err(Fault::number)))
     });
     let f = files.clone();
     let sync_data = context.blocking(&define::std_files::sync_data(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let result = match f.get(owner_of(call.report()), handle) {
+        let result = match f.get(call.tenant(), handle) {
             Ok(Open::Dir(dir)) => errno::check(dir.dir.sync_data()),
             Ok(open) => open.file().and_then(|file| errno::check(file.file.sync_data())),
             Err(error) => Err(error),

@@ -27,6 +27,7 @@ use super::context::Context;
 use super::table::FileTable;
 use crate::policy::Policy;
 use crate::service::Service;
+use crate::tenant::{Keeper, Tenant};
 
 pub use input::Input;
 
@@ -38,8 +39,9 @@ pub(super) struct Standard {
 }
 
 impl Standard {
-    pub(super) fn new() -> Self {
-        Self { input: Arc::default(), reactor: Arc::default() }
+    /// With at most so many things for which a program's calls wait.
+    pub(super) fn new(waits: usize) -> Self {
+        Self { input: Arc::default(), reactor: Arc::new(reactor::Reactor::new(waits)) }
     }
 
     /// Opens standard input.
@@ -65,5 +67,11 @@ impl Standard {
         all.extend(waiting::services(context, files, &self.input, console, &self.reactor));
         all.extend(watching::services(context, files, &self.input, &self.reactor));
         all
+    }
+}
+
+impl Keeper for Standard {
+    fn let_go(&self, tenant: &Tenant) {
+        self.reactor.let_go(tenant);
     }
 }

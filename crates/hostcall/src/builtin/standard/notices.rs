@@ -2,20 +2,29 @@
 
 use std::sync::Arc;
 
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
+use super::super::counted::Instance;
 use super::super::define;
 use super::super::table::{FileTable, Open, OpenFile};
 use crate::policy::Policy;
 use crate::service::Service;
+use crate::tenant::Tenant;
 
 /// `IN_DONT_FOLLOW`: what a link leads to is not meant, but the link.
 const NO_FOLLOW: u32 = 0x0200_0000;
 
+/// A new watcher of a program that has `most` of them at most.
+fn watcher(files: &FileTable, tenant: &Arc<Tenant>, most: usize) -> Result<Open, u32> {
+    let (room, instance) = (files.room(tenant)?, Instance::of(tenant, most)?);
+    Ok(Open::File(Arc::new(OpenFile::watcher(room.take(kernel::open()?)?, instance))))
+}
+
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
     let f = files.clone();
-    let watcher = context.inline(&define::std_files::watcher(|| Err(0)), move |call| {
-        let owner = owner_of(call.report());
-        let result = kernel::open().and_then(|file| f.insert(owner, Open::File(Arc::new(OpenFile::new(file, true, false, false)))));
+    let most = context.limits.watchers;
+    let new = context.inline(&define::std_files::watcher(|| Err(0)), move |call| {
+        let tenant = call.tenant();
+        let result = watcher(&f, tenant, most).and_then(|watcher| f.insert(tenant, watcher));
         answer(call, result)
     });
     let (p, f) = (policy.clone(), files.clone());
@@ -23,17 +32,17 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         let handle = call.fixed()?;
         let path = call.slice::<u8>()?;
         let mask = call.fixed::<u32>()?;
-        let watcher = f.file(owner_of(call.report()), handle);
+        let watcher = f.file(call.tenant(), handle);
         let result = watcher.and_then(|watcher| kernel::watch(&p.mounts, &watcher.file, path, mask & NO_FOLLOW == 0, mask & !NO_FOLLOW));
         answer(call, result)
     });
     let f = files.clone();
     let unwatch = context.inline(&define::std_files::unwatch(|_, _| Err(0)), move |call| {
         let (handle, watch) = (call.fixed()?, call.fixed::<i32>()?);
-        let watcher = f.file(owner_of(call.report()), handle);
+        let watcher = f.file(call.tenant(), handle);
         answer(call, watcher.and_then(|watcher| kernel::unwatch(&watcher.file, watch)))
     });
-    vec![watcher, watch, unwatch]
+    vec![new, watch, unwatch]
 }
 
 #[cfg(target_os = "linux")]

@@ -7,7 +7,8 @@ use hostcall_abi::services::kind;
 use hostcall_abi::std_services::open;
 use rustix::fs::{Mode, OFlags};
 
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
+use super::super::counted::Room;
 use super::super::errno::Fault;
 use super::super::listing::Directory;
 use super::super::opening::{self, PERMISSIONS, mode_of, umask};
@@ -27,9 +28,9 @@ fn kind_of(mode: u32) -> u32 {
 }
 
 /// A place only, whatever is there.
-fn open_place(place: &Place<'_>, bits: u32) -> Result<(Open, u32), Fault> {
+fn open_place(place: &Place<'_>, room: Room, bits: u32) -> Result<(Open, u32), Fault> {
     let flags = if bits & open::DIRECTORY == 0 { OFlags::PATH } else { OFlags::PATH | OFlags::DIRECTORY };
-    let file = place.open(flags, Mode::empty())?.into();
+    let file = room.take(place.open(flags, Mode::empty())?.into())?;
     let kind = kind_of(mode_of(&file)?);
     Ok((Open::File(Arc::new(OpenFile::new(file, false, false, false))), kind))
 }
@@ -73,7 +74,7 @@ fn open_file(place: &Place<'_>, bits: u32, mode: u32) -> Result<std::fs::File, F
     opening::open(place, flags(bits), mode)
 }
 
-fn open_any(place: &Place<'_>, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
+fn open_any(place: &Place<'_>, room: Room, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
     let on = |bit| bits & bit != 0;
     if bits & !open::KNOWN != 0 {
         return Err(errno::EINVAL.into());
@@ -82,7 +83,7 @@ fn open_any(place: &Place<'_>, bits: u32, mode: u32) -> Result<(Open, u32), Faul
         return Err(errno::ENOTSUP.into());
     }
     if on(open::PATH) {
-        return open_place(place, bits);
+        return open_place(place, room, bits);
     }
     let writes = on(open::WRITE) || on(open::APPEND);
     let creates = on(open::CREATE) || on(open::CREATE_NEW);
@@ -92,7 +93,7 @@ fn open_any(place: &Place<'_>, bits: u32, mode: u32) -> Result<(Open, u32), Faul
     if writes || creates || on(open::TRUNCATE) {
         place.writable()?;
     }
-    let file = open_file(place, bits, mode & PERMISSIONS)?;
+    let file = room.take(open_file(place, bits, mode & PERMISSIONS)?)?;
     let kind = kind_of(mode_of(&file)?);
     let changeable = place.is_writable();
     let open = match kind {
@@ -122,14 +123,11 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let open = context.blocking(&define::std_files::open(|_, _, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let (bits, mode) = (call.fixed::<u32>()?, call.fixed::<u32>()?);
-        let owner = owner_of(call.report());
+        let tenant = call.tenant();
         let follow = bits & (open::NO_FOLLOW | open::CREATE_NEW) == 0;
         let result = p.mounts.at(path, follow, |place| {
-            if !f.has_room() {
-                return Err(errno::EMFILE.into());
-            }
-            let (open, kind) = open_any(place, bits, mode)?;
-            Ok((f.insert(owner, open)?, kind))
+            let (open, kind) = open_any(place, f.room(tenant)?, bits, mode)?;
+            Ok((f.insert(tenant, open)?, kind))
         });
         answer(call, result)
     });

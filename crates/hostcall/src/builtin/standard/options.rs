@@ -9,7 +9,7 @@ use hostcall_abi::services::errno;
 use hostcall_abi::std_services::option;
 use rustix::net::sockopt;
 
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
 use super::super::define;
 use super::super::socket::{Socket, number};
 use super::super::table::FileTable;
@@ -97,17 +97,17 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     vec![
         context.inline(&define::std_net::option(|_, _| Err(0)), move |call| {
             let (handle, which) = (call.fixed()?, call.fixed()?);
-            let result = a.socket(owner_of(call.report()), handle).and_then(|socket| get(&socket, which));
+            let result = a.socket(call.tenant(), handle).and_then(|socket| get(&socket, which));
             answer(call, result)
         }),
         context.inline(&define::std_net::set_option(|_, _, _| Err(0)), move |call| {
             let (handle, which, value) = (call.fixed()?, call.fixed()?, call.fixed()?);
-            let result = b.socket(owner_of(call.report()), handle).and_then(|socket| set(&socket, which, value));
+            let result = b.socket(call.tenant(), handle).and_then(|socket| set(&socket, which, value));
             answer(call, result)
         }),
         context.inline(&define::std_net::membership(|_, _, _, _| Err(0)), move |call| {
             let (handle, join, group, interface) = (call.fixed()?, call.fixed()?, call.fixed()?, call.fixed()?);
-            let socket = c.socket(owner_of(call.report()), handle);
+            let socket = c.socket(call.tenant(), handle);
             let result = socket.and_then(|socket| membership(&policy.net, &socket, join, from_wire(group)?.ip(), interface));
             answer(call, result)
         }),
@@ -117,13 +117,15 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builtin::counted::Room;
     use crate::builtin::standard::sockets::open;
+    use crate::tenant::Tenant;
 
     #[test]
     fn a_multicast_group_that_is_not_granted_is_not_joined() {
         let mut net = Net::default();
         net.allow("224.0.0.251:5353".parse().unwrap());
-        let socket = open(&net, 4, 2).unwrap();
+        let socket = open(&net, Room::of(&Tenant::new(), 1).unwrap(), 4, 2).unwrap();
         let everywhere = 0;
         for group in ["224.0.0.252", "ff02::fb", "::ffff:224.0.0.252"] {
             assert_eq!(membership(&net, &socket, true, group.parse().unwrap(), everywhere), Err(errno::EACCES), "{group}");

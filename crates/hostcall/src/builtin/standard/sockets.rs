@@ -8,7 +8,8 @@ use hostcall_abi::services::errno;
 use rustix::io::retry_on_intr;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketType};
 
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
+use super::super::counted::Room;
 use super::super::define;
 use super::super::socket::{Socket, number};
 use super::super::table::{FileTable, Open};
@@ -20,7 +21,7 @@ use crate::service::Service;
 /// comes again at once. (It must not say that there is nothing: who waits for an edge would wait for one that has been.)
 const UNHEARD: usize = 16;
 
-pub(super) fn open(net: &Net, family: u32, kind: u32) -> Result<Socket, u32> {
+pub(super) fn open(net: &Net, room: Room, family: u32, kind: u32) -> Result<Socket, u32> {
     net.check_any()?;
     let family = match family {
         4 => AddressFamily::INET,
@@ -36,7 +37,7 @@ pub(super) fn open(net: &Net, family: u32, kind: u32) -> Result<Socket, u32> {
     let opened = net::socket_with(family, kind, net::SocketFlags::CLOEXEC, None);
     #[cfg(not(target_os = "linux"))]
     let opened = net::socket(family, kind, None);
-    let socket = Socket::new(opened.map_err(number)?)?;
+    let socket = Socket::new(room.take(opened.map_err(number)?)?)?;
     // Until it is bound somewhere.
     socket.filtered.store(kind == SocketType::DGRAM, Ordering::Relaxed);
     Ok(socket)
@@ -71,13 +72,13 @@ fn named(address: Option<SocketAddrAny>) -> Wire {
     address.and_then(|address| SocketAddr::try_from(address).ok()).map_or(NONE, to_wire)
 }
 
-fn accept(socket: &Socket) -> Result<(Socket, Wire), u32> {
+fn accept(socket: &Socket, room: Room) -> Result<(Socket, Wire), u32> {
     #[cfg(target_os = "linux")]
     let accepted = retry_on_intr(|| net::acceptfrom_with(socket, net::SocketFlags::CLOEXEC));
     #[cfg(not(target_os = "linux"))]
     let accepted = retry_on_intr(|| net::acceptfrom(socket));
     let (descriptor, from) = accepted.map_err(number)?;
-    Ok((Socket::new(descriptor)?, named(from)))
+    Ok((Socket::new(room.take(descriptor)?)?, named(from)))
 }
 
 fn receive(net: &Net, socket: &Socket, peek: bool, into: &mut [u8]) -> Result<(usize, Wire), u32> {
@@ -151,40 +152,40 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let (p, f) = with();
     all.push(context.inline(&define::std_net::socket(|_, _| Err(0)), move |call| {
         let (family, kind) = (call.fixed()?, call.fixed()?);
-        let owner = owner_of(call.report());
-        let result = open(&p.net, family, kind).and_then(|socket| f.insert(owner, Open::Socket(Arc::new(socket))));
+        let tenant = call.tenant();
+        let result = f
+            .room(tenant)
+            .and_then(|room| open(&p.net, room, family, kind))
+            .and_then(|socket| f.insert(tenant, Open::Socket(Arc::new(socket))));
         answer(call, result)
     }));
     let (p, f) = with();
     all.push(context.inline(&define::std_net::bind(|_, _| Err(0)), move |call| {
         let (handle, address) = (call.fixed()?, call.fixed()?);
-        let socket = f.socket(owner_of(call.report()), handle);
+        let socket = f.socket(call.tenant(), handle);
         let result = socket.and_then(|socket| bind(&p.net, &socket, from_wire(address)?));
         answer(call, result)
     }));
     let (p, f) = with();
     all.push(context.inline(&define::std_net::listen(|_, _| Err(0)), move |call| {
         let (handle, backlog) = (call.fixed()?, call.fixed::<u32>()?);
-        let socket = f.socket(owner_of(call.report()), handle);
+        let socket = f.socket(call.tenant(), handle);
         let result = socket.and_then(|socket| listen(&p.net, &socket, backlog));
         answer(call, result)
     }));
     let (p, f) = with();
     all.push(context.inline(&define::std_net::connect(|_, _| Err(0)), move |call| {
         let (handle, address) = (call.fixed()?, call.fixed()?);
-        let result = f.socket(owner_of(call.report()), handle).and_then(|socket| connect(&p.net, &socket, address));
+        let result = f.socket(call.tenant(), handle).and_then(|socket| connect(&p.net, &socket, address));
         answer(call, result)
     }));
     let f = files.clone();
     all.push(context.inline(&define::std_net::accept(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let owner = owner_of(call.report());
-        let result = f.socket(owner, handle).and_then(|socket| {
-            if !f.has_room() {
-                return Err(errno::EMFILE);
-            }
-            let (connection, from) = accept(&socket)?;
-            Ok((f.insert(owner, Open::Socket(Arc::new(connection)))?, from))
+        let tenant = call.tenant();
+        let result = f.socket(tenant, handle).and_then(|socket| {
+            let (connection, from) = accept(&socket, f.room(tenant)?)?;
+            Ok((f.insert(tenant, Open::Socket(Arc::new(connection)))?, from))
         });
         answer(call, result)
     }));
@@ -192,7 +193,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.inline(&define::std_net::receive(|_, _, _| Err(0)), move |call| {
         let (handle, peek) = (call.fixed()?, call.fixed()?);
         let into = call.out::<u8>()?;
-        let result = f.socket(owner_of(call.report()), handle).and_then(|socket| receive(&p.net, &socket, peek, into));
+        let result = f.socket(call.tenant(), handle).and_then(|socket| receive(&p.net, &socket, peek, into));
         let read = result.map_or(0, |(read, _)| read);
         call.reply(&result.map(|(read, from)| (read as u32, from)), &[&into[..read]]);
         Ok(())
@@ -201,19 +202,19 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.inline(&define::std_net::send(|_, _, _| Err(0)), move |call| {
         let (handle, to) = (call.fixed()?, call.fixed()?);
         let from = call.slice::<u8>()?;
-        let result = f.socket(owner_of(call.report()), handle).and_then(|socket| send(&p.net, &socket, to, from));
+        let result = f.socket(call.tenant(), handle).and_then(|socket| send(&p.net, &socket, to, from));
         answer(call, result)
     }));
     let f = files.clone();
     all.push(context.inline(&define::std_net::name(|_, _| Err(0)), move |call| {
         let (handle, peer) = (call.fixed()?, call.fixed()?);
-        let result = f.socket(owner_of(call.report()), handle).and_then(|socket| name(&socket, peer));
+        let result = f.socket(call.tenant(), handle).and_then(|socket| name(&socket, peer));
         answer(call, result)
     }));
     let f = files.clone();
     all.push(context.inline(&define::std_net::shutdown(|_, _| Err(0)), move |call| {
         let (handle, how) = (call.fixed()?, call.fixed()?);
-        let result = f.socket(owner_of(call.report()), handle).and_then(|socket| shutdown(&socket, how));
+        let result = f.socket(call.tenant(), handle).and_then(|socket| shutdown(&socket, how));
         answer(call, result)
     }));
     all
@@ -222,12 +223,17 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tenant::Tenant;
     use std::net::UdpSocket;
 
     fn net(grants: &[&str]) -> Net {
         let mut net = Net::default();
         grants.iter().for_each(|grant| net.allow(grant.parse().unwrap()));
         net
+    }
+
+    fn room() -> Room {
+        Room::of(&Tenant::new(), 1).unwrap()
     }
 
     fn at(text: &str) -> SocketAddr {
@@ -242,7 +248,7 @@ mod tests {
     fn listening_without_a_granted_bind_is_refused_and_opens_no_port() {
         let net = net(&["127.0.0.1:80"]);
         for family in [4, 6] {
-            let Ok(socket) = open(&net, family, 1) else {
+            let Ok(socket) = open(&net, room(), family, 1) else {
                 println!("skipped: this machine has no sockets of version {family}");
                 continue;
             };
@@ -256,7 +262,7 @@ mod tests {
     #[test]
     fn listening_after_a_refused_bind_is_refused_too() {
         let net = net(&["127.0.0.1:80"]);
-        let socket = open(&net, 4, 1).unwrap();
+        let socket = open(&net, room(), 4, 1).unwrap();
         assert_eq!(bind(&net, &socket, at("127.0.0.1:0")), Err(errno::EACCES));
         assert_eq!(listen(&net, &socket, 8), Err(errno::EACCES));
     }
@@ -264,12 +270,12 @@ mod tests {
     #[test]
     fn listening_is_granted_with_the_place_that_was_bound_or_with_every_place() {
         let bound = net(&["127.0.0.1:*"]);
-        let socket = open(&bound, 4, 1).unwrap();
+        let socket = open(&bound, room(), 4, 1).unwrap();
         bind(&bound, &socket, at("127.0.0.1:0")).unwrap();
         assert_eq!(listen(&bound, &socket, 8), Ok(()));
         assert!(own(&socket).ip().is_loopback());
         let every = net(&["0.0.0.0:*"]);
-        assert_eq!(listen(&every, &open(&every, 4, 1).unwrap(), 8), Ok(()));
+        assert_eq!(listen(&every, &open(&every, room(), 4, 1).unwrap(), 8), Ok(()));
     }
 
     #[test]
@@ -278,7 +284,7 @@ mod tests {
         let friend = UdpSocket::bind("127.0.0.1:0").unwrap();
         let granted = friend.local_addr().unwrap();
         let net = net(&[&granted.to_string()]);
-        let socket = open(&net, 4, 2).unwrap();
+        let socket = open(&net, room(), 4, 2).unwrap();
         bind(&net, &socket, at("0.0.0.0:0")).unwrap();
         let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), own(&socket).port());
         for _ in 0..3 * UNHEARD {

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use hostcall_abi::std_services::stat;
 
 use super::super::clock::since_epoch;
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
 use super::super::errno::check;
 use super::super::listing::batch;
 use super::super::table::{FileTable, Open};
 use super::super::{define, errno};
 use crate::policy::Policy;
 use crate::service::Service;
+use crate::tenant::Tenant;
 
 /// As `StdFiles::stat` says it.
 pub(super) fn all_of(metadata: &Metadata) -> [u64; 16] {
@@ -39,8 +40,8 @@ pub(super) fn all_of(metadata: &Metadata) -> [u64; 16] {
     all
 }
 
-fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 16], u32> {
-    let metadata = match files.get(owner, handle)? {
+fn of_handle(files: &FileTable, tenant: &Tenant, handle: u64) -> Result<[u64; 16], u32> {
+    let metadata = match files.get(tenant, handle)? {
         Open::File(file) => check(file.file.metadata())?,
         Open::Dir(dir) => check(dir.dir.metadata())?,
         Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
@@ -60,7 +61,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let f = files.clone();
     all.push(context.blocking(&define::std_files::stat(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let result = of_handle(&f, owner_of(call.report()), handle);
+        let result = of_handle(&f, call.tenant(), handle);
         answer(call, result)
     }));
     let p = policy.clone();
@@ -73,7 +74,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::std_files::list(|_, _| Err(0)), move |call| {
         let handle = call.fixed()?;
         let into = call.out::<u8>()?;
-        let result = f.dir(owner_of(call.report()), handle).and_then(|listing| batch(&listing, into));
+        let result = f.dir(call.tenant(), handle).and_then(|listing| batch(&listing, into));
         let used = result.unwrap_or(0);
         call.reply(&result.map(|used| used as u32), &[&into[..used]]);
         Ok(())
@@ -81,14 +82,14 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let f = files.clone();
     all.push(context.inline(&define::std_files::duplicate(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let owner = owner_of(call.report());
-        let result = f.get(owner, handle).and_then(|open| f.insert(owner, open));
+        let tenant = call.tenant();
+        let result = f.duplicate(tenant, handle);
         answer(call, result)
     }));
     let f = files.clone();
     all.push(context.inline(&define::std_files::rewind(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let result = f.dir(owner_of(call.report()), handle).map(|dir| dir.rewind());
+        let result = f.dir(call.tenant(), handle).map(|dir| dir.rewind());
         answer(call, result)
     }));
     let p = policy.clone();

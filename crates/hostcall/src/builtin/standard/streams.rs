@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hostcall_abi::std_services::stat;
 
 use super::super::console::Console;
-use super::super::context::{Context, answer, owner_of};
+use super::super::context::{Context, answer};
 use super::super::errno::check;
 use super::super::table::{FileTable, Open, OpenFile};
 use super::super::{define, errno};
@@ -42,9 +42,9 @@ fn of_kind(mode: u64) -> [u64; 16] {
 pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<Source>, console: &Arc<Console>) -> Vec<Service> {
     let (f, i) = (files.clone(), input.clone());
     let as_file = context.inline(&define::std_system::input(|| Err(0)), move |call| {
-        let owner = owner_of(call.report());
-        let file = check(i.file()).and_then(|file| file.ok_or(errno::ESPIPE));
-        let result = file.and_then(|file| f.insert(owner, Open::File(Arc::new(OpenFile::new(file, true, false, false)))));
+        let tenant = call.tenant();
+        let file = f.room(tenant).and_then(|room| room.take(check(i.file())?.ok_or(errno::ESPIPE)?));
+        let result = file.and_then(|file| f.insert(tenant, Open::File(Arc::new(OpenFile::new(file, true, false, false)))));
         answer(call, result)
     });
     let (i, c) = (input.clone(), console.clone());

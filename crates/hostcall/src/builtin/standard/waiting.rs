@@ -10,19 +10,18 @@ use hostcall_abi::std_services::event;
 use rustix::fs::FlockOperation;
 
 use super::super::console::Console;
-use super::super::context::{Context, owner_of};
+use super::super::context::Context;
 use super::super::define;
 use super::super::table::{FileTable, Open};
 use super::input::Source;
-use super::reactor::{Answer, Reactor, Waiting, Watched, happened_now, lock_of};
+use super::reactor::{Answer, FEW, Reactor, Waiting, Watched, happened_now, lock_of};
 use crate::service::{Completion, Failure, Invocation, Service};
+use crate::tenant::Tenant;
 
 /// The most handles of one `poll`.
 const POLLED: usize = 16;
 /// The most handles of one `poll_any` or `poll_now`.
 const MANY: usize = 1024;
-/// The most handles that a serving thread looks at itself.
-const FEW: usize = 64;
 
 /// The time that is so far off; none, if it is too far off to be told: that is never.
 pub(super) fn in_time(time: Duration) -> Option<Instant> {
@@ -42,14 +41,14 @@ struct Waitable {
 }
 
 /// What to watch for the handles of one call.
-fn watched(Waitable { files, input, console }: &Waitable, owner: usize, asked: &[[u64; 2]]) -> Vec<(Watched, u32)> {
+fn watched(Waitable { files, input, console }: &Waitable, tenant: &Tenant, asked: &[[u64; 2]]) -> Vec<(Watched, u32)> {
     let one = |&[handle, events]: &[u64; 2]| {
         let events = events as u32 & event::ASKED;
         let target = match handle {
             0 if input.descriptor().is_none() => Watched::Known(events & event::IN | event::HANG_UP),
             0 => Watched::Input(input.clone()),
             output @ 1..=2 => console.descriptor(output as u32).map_or(Watched::Known(events & event::OUT), Watched::Output),
-            handle => match files.get(owner, handle) {
+            handle => match files.get(tenant, handle) {
                 Ok(Open::Socket(socket)) => Watched::Socket(socket),
                 Ok(Open::File(file)) => Watched::File(file),
                 Ok(Open::Dir(_)) => Watched::Known(events & (event::IN | event::OUT)),
@@ -78,7 +77,7 @@ pub(super) fn services(
             (Err(error), _) | (_, Err(error)) => return Err((done, error.into())),
         };
         let answer = Answer::Wait(done);
-        let socket = match f.socket(owner_of(call.report()), handle) {
+        let socket = match f.socket(call.tenant(), handle) {
             Ok(socket) => socket,
             Err(error) => {
                 answer.fail(error);
@@ -92,7 +91,7 @@ pub(super) fn services(
         }
         let timeout = socket.timeouts[usize::from(events & event::IN == 0)].load(Ordering::Relaxed);
         let deadline = if timeout == 0 { None } else { in_nanos(timeout) };
-        r.add(Waiting { watched: vec![(Watched::Socket(socket), events)], deadline, answer });
+        r.add(call.tenant(), Waiting { watched: vec![(Watched::Socket(socket), events)], deadline, answer });
         Ok(())
     });
     let polling = |defined: &Service, most: usize, answer: fn(Completion) -> Answer| {
@@ -107,8 +106,8 @@ pub(super) fn services(
                 answer.fail(errno::EINVAL);
                 return Ok(());
             }
-            let watched = watched(&w, owner_of(call.report()), asked);
-            r.add(Waiting { watched, deadline: u64::try_from(nanos).ok().and_then(in_nanos), answer });
+            let watched = watched(&w, call.tenant(), asked);
+            r.add(call.tenant(), Waiting { watched, deadline: u64::try_from(nanos).ok().and_then(in_nanos), answer });
             Ok(())
         })
     };
@@ -124,7 +123,7 @@ pub(super) fn services(
         let result = if asked.len() > MANY || asked.len() > events.len() {
             Err(errno::EINVAL)
         } else {
-            happened_now(&watched(&w, owner_of(call.report()), asked))
+            happened_now(&watched(&w, call.tenant(), asked))
         };
         let happened = result.as_ref().map_or(&[][..], Vec::as_slice);
         events[..happened.len()].copy_from_slice(happened);
@@ -158,7 +157,7 @@ fn lock(context: &Context, files: &Arc<FileTable>, reactor: &Arc<Reactor>) -> Se
             Ok(arguments) => arguments,
             Err(failure) => return Err((done, failure)),
         };
-        let (open, (operation, waits)) = match (files.get(owner_of(call.report()), handle), operation(number)) {
+        let (open, (operation, waits)) = match (files.get(call.tenant(), handle), operation(number)) {
             (Ok(open), Some(operation)) => (open, operation),
             (Err(error), _) => {
                 Answer::Lock(done).fail(error);
@@ -172,7 +171,10 @@ fn lock(context: &Context, files: &Arc<FileTable>, reactor: &Arc<Reactor>) -> Se
         match lock_of(&open, operation) {
             Ok(()) => done.reply(&Ok::<(), u32>(())),
             Err(errno::EAGAIN) if waits => {
-                reactor.add(Waiting { watched: vec![(Watched::Lock(open, operation), 0)], deadline: None, answer: Answer::Lock(done) });
+                reactor.add(
+                    call.tenant(),
+                    Waiting { watched: vec![(Watched::Lock(open, operation), 0)], deadline: None, answer: Answer::Lock(done) },
+                );
             }
             Err(error) => Answer::Lock(done).fail(error),
         }
