@@ -8,8 +8,7 @@ use std::process::Command;
 use hostcall_build::ProgramBundle;
 use hostcall_test_support::succeed;
 use offload::{Image, ImageKind};
-use support::package::Package;
-use support::{Ran, needs_toolchain};
+use support::Ran;
 
 /// Seconds after which a run that hangs is ended.
 const LIMIT: &str = "60";
