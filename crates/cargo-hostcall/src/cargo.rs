@@ -152,6 +152,7 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
         && can_check_gpu()
         && let Some(code) = check_gpu(selection)?
     {
+        eprintln!("note: this was checked as a GPU's code; `--no-check-gpu` runs it in the simulator all the same");
         return Ok(code);
     }
     let sysroot = prepare(&machine, selection.quiet)?;
@@ -188,7 +189,6 @@ pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<d
     for message in messages.filter(|message| message["message"]["level"] == "error") {
         eprintln!("{}", message["message"]["rendered"].as_str().unwrap_or_default().trim_end());
     }
-    eprintln!("note: this was checked as a GPU's code; `--no-check-gpu` runs it in the simulator all the same");
     Ok(Some(exit_code(status)))
 }
 
