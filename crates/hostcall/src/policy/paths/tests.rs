@@ -457,11 +457,9 @@ fn each_suggested_flag_for_more_rights_takes_the_place_of_another_and_is_enough(
             mounts.add(grant).unwrap();
             mounts
         };
-        let asks: [fn(&Mounts) -> Result<(), u32>; 2] = [
-            |mounts| mounts.at(b"/data/f", true, |place| place.writable()),
-            |mounts| mounts.at(b"/data/f", true, |place| place.special_files()),
-        ];
-        for ask in asks {
+        for special_files in [false, true] {
+            let ask =
+                |mounts: &Mounts| mounts.at(b"/data/f", true, |place| if special_files { place.special_files() } else { place.writable() });
             let mounts = build(&grant);
             if ask(&mounts).is_ok() {
                 continue;

@@ -277,6 +277,8 @@ impl Outcome {
             (Self::Error(errno::EROFS), Err(errno::EACCES)) => true,
             // A grant for reading is asked before the file is looked at.
             (Self::Error(_), Err(errno::EACCES)) if operation.changes_a_file() => true,
+            // Nothing is made in a directory that was removed where it was granted from, whatever is said of it first.
+            (Self::Error(errno::ENOENT), Err(errno::EACCES)) if operation.makes() => true,
             // Above the grants nothing is there, and who asks is told that nothing is granted.
             (Self::Error(error), Err(errno::EACCES)) if !setting.has_root() => {
                 *error == errno::ENOENT || matches!(operation, Operation::Rename(..))
@@ -300,6 +302,11 @@ impl Operation {
             Self::SetMode(_) | Self::SetLen(_) | Self::SetTimes(..) | Self::Access(..) => true,
             _ => false,
         }
+    }
+
+    /// Something new is made by it.
+    fn makes(&self) -> bool {
+        matches!(self, Self::MakeDir(_) | Self::Symlink(..) | Self::Link(..))
     }
 
     pub(super) fn by_services(&self, world: &World, index: usize) -> Result<Said, u32> {
