@@ -285,9 +285,8 @@ impl Outcome {
             }
             // Which of two reasons is said.
             (Self::Error(errno::EINVAL | errno::ENOTEMPTY), Err(errno::EBUSY)) => matches!(operation, Operation::Rename(..)),
-            (Self::Error(errno::EISDIR), Err(_)) => {
-                matches!(operation, Operation::Open(path, bits) if bits & open::CREATE != 0 && path.ends_with('/'))
-            }
+            // A slash, of the path or of a link at its end, says that no file can be made, wherever it leads.
+            (Self::Error(errno::EISDIR), Err(_)) => matches!(operation, Operation::Open(_, bits) if bits & open::CREATE != 0),
             (Self::Busy, found) => found.is_err() || matches!(operation, Operation::Rename(..)) && *found == Ok(Said::Done),
             _ => false,
         }
