@@ -61,7 +61,8 @@ mod kernel {
     pub(super) fn watch(mounts: &Mounts, watcher: &File, path: &[u8], follow: bool, mask: u32) -> Result<i32, u32> {
         mounts.at(path, follow, |place| {
             // The kernel takes names only. This one leads to what is open, whatever has become of the path.
-            let name = by_descriptor(&place.anchor()?);
+            let open = place.anchor()?;
+            let name = by_descriptor(&open);
             Ok(inotify::add_watch(watcher, name, WatchFlags::from_bits_retain(mask))?)
         })
     }

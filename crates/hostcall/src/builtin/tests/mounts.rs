@@ -87,7 +87,7 @@ fn round(place: &Path, seed: u64) -> Result<usize, String> {
 
     let mut policy = Policy::new();
     setting.grants.iter().for_each(|grant| {
-        policy.dir(&DirGrant::new(ours.join(&grant.host), &grant.guest, grant.access)).unwrap();
+        policy.dir(&DirGrant::new(ours.join(&grant.host), grant.guest, grant.access)).unwrap();
     });
     policy.current_dir(&setting.start);
     let world = World::of_policy(tempfile::tempdir_in(&at).unwrap(), policy);

@@ -363,7 +363,7 @@ fn names_do_not_cross_from_one_grant_to_another() {
             assert_eq!(world.linked(from, to, false), Err(errno::EXDEV), "{from} to {to}");
             assert_eq!(world.renamed(from, to, 1), Err(errno::EXDEV), "{from} to {to}");
         }
-        assert_eq!(world.linked(from, to, true).is_err(), true, "{from} to {to}");
+        assert!(world.linked(from, to, true).is_err(), "{from} to {to}");
         let renamed = world.call::<Result<(), u32>>("Files__rename", &args().text(from).text(to));
         assert!([Err(errno::EXDEV), Err(errno::ENOTDIR)].contains(&renamed), "{from} to {to}");
     }

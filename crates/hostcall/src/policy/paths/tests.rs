@@ -457,11 +457,9 @@ fn each_suggested_flag_for_more_rights_takes_the_place_of_another_and_is_enough(
             mounts.add(grant).unwrap();
             mounts
         };
-        let writes = |place: &Place<'_>| place.writable();
-        let specials = |place: &Place<'_>| place.special_files();
-        let asks: [&dyn Fn(&Mounts) -> Result<(), u32>; 2] =
-            [&|mounts| mounts.at(b"/data/f", true, writes), &|mounts| mounts.at(b"/data/f", true, specials)];
-        for ask in asks {
+        for special_files in [false, true] {
+            let ask =
+                |mounts: &Mounts| mounts.at(b"/data/f", true, |place| if special_files { place.special_files() } else { place.writable() });
             let mounts = build(&grant);
             if ask(&mounts).is_ok() {
                 continue;

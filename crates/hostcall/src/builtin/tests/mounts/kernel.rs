@@ -149,7 +149,7 @@ fn said(operation: &Operation, index: usize, proc: &File) -> io::Result<Said> {
                 let flags = if *follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
                 check(libc::fstatat(at, c(path).as_ptr(), known.as_mut_ptr(), flags))?;
                 let known = known.assume_init();
-                Ok(known_of(known.st_mode, known.st_size.cast_unsigned(), known.st_nlink as u64))
+                Ok(known_of(known.st_mode, known.st_size.cast_unsigned(), known.st_nlink))
             }
             Operation::ReadLink(path) => Ok(Said::Text(fs::read_link(path)?.as_os_str().as_bytes().to_vec())),
             Operation::MakeDir(path) => done(libc::mkdir(c(path).as_ptr(), 0o777)),

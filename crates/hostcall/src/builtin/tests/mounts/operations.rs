@@ -103,6 +103,8 @@ impl Setting {
 
     /// Makes the files of a half.
     pub(super) fn make(&self, files: &Path, random: &mut Random) {
+        // Links come last: what is made before goes through none, and so nowhere else.
+        let mut links = Vec::new();
         for grant in &self.grants {
             let root = make_dirs(files, &grant.host);
             // One in four is empty.
@@ -112,24 +114,37 @@ impl Setting {
                 let path = dir.join(random.of(&NAMES));
                 // What cannot be made is not.
                 let _ = fs::create_dir_all(&dir);
-                if path.symlink_metadata().is_ok() {
-                    continue;
-                }
                 let _ = match random.below(3) {
                     0 => fs::create_dir(&path),
-                    1 => fs::write(&path, path.strip_prefix(files).unwrap().to_str().unwrap()),
-                    _ => symlink(self::path(random), &path),
+                    1 if path.symlink_metadata().is_err() => fs::write(&path, path.strip_prefix(files).unwrap().to_str().unwrap()),
+                    1 => Ok(()),
+                    _ => {
+                        links.push((self::path(random), path));
+                        Ok(())
+                    }
                 };
             }
         }
         // What is mounted needs a directory to be mounted on.
         for grant in &self.grants {
             let outer = self.grants.iter().rev().find_map(|outer| Some((outer, within(grant.guest, outer.guest)?)));
-            let Some((outer, rest)) = outer else { continue };
-            make_dirs(files, &outer.host.join(rest));
+            if let Some((outer, rest)) = outer {
+                make_dirs(files, &outer.host.join(rest));
+            }
         }
         for grant in &self.grants {
             make_dirs(files, &grant.host);
+        }
+        // A directory of a link may have become a file's name, or another link's.
+        for (text, path) in &links {
+            let real = path.strip_prefix(files).unwrap().parent().unwrap().components();
+            let dirs = real.scan(files.to_owned(), |dir, part| {
+                dir.push(part);
+                Some(dir.clone())
+            });
+            if dirs.into_iter().all(|dir| dir.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())) {
+                let _ = symlink(text, path);
+            }
         }
     }
 }
@@ -262,13 +277,16 @@ impl Outcome {
             (Self::Error(errno::EROFS), Err(errno::EACCES)) => true,
             // A grant for reading is asked before the file is looked at.
             (Self::Error(_), Err(errno::EACCES)) if operation.changes_a_file() => true,
+            // Nothing is made in a directory that was removed where it was granted from, whatever is said of it first.
+            (Self::Error(errno::ENOENT), Err(errno::EACCES)) if operation.makes() => true,
             // Above the grants nothing is there, and who asks is told that nothing is granted.
-            (Self::Error(errno::ENOENT | errno::EXDEV), Err(errno::EACCES)) => !setting.has_root(),
+            (Self::Error(error), Err(errno::EACCES)) if !setting.has_root() => {
+                *error == errno::ENOENT || matches!(operation, Operation::Rename(..))
+            }
             // Which of two reasons is said.
             (Self::Error(errno::EINVAL | errno::ENOTEMPTY), Err(errno::EBUSY)) => matches!(operation, Operation::Rename(..)),
-            (Self::Error(errno::EISDIR), Err(_)) => {
-                matches!(operation, Operation::Open(path, bits) if bits & open::CREATE != 0 && path.ends_with('/'))
-            }
+            // A slash, of the path or of a link at its end, says that no file can be made, wherever it leads.
+            (Self::Error(errno::EISDIR), Err(_)) => matches!(operation, Operation::Open(_, bits) if bits & open::CREATE != 0),
             (Self::Busy, found) => found.is_err() || matches!(operation, Operation::Rename(..)) && *found == Ok(Said::Done),
             _ => false,
         }
@@ -283,6 +301,11 @@ impl Operation {
             Self::SetMode(_) | Self::SetLen(_) | Self::SetTimes(..) | Self::Access(..) => true,
             _ => false,
         }
+    }
+
+    /// Something new is made by it.
+    fn makes(&self) -> bool {
+        matches!(self, Self::MakeDir(_) | Self::Symlink(..) | Self::Link(..))
     }
 
     pub(super) fn by_services(&self, world: &World, index: usize) -> Result<Said, u32> {
