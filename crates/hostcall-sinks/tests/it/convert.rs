@@ -29,11 +29,11 @@ fn values() -> Vec<(String, u32, serde_json::Value)> {
     let mut all = Vec::new();
     while let Some(message) = reader.next().expect("it is whole") {
         for row in message.rows() {
-            let fields: serde_json::Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+            let fields: serde_json::Map<_, _> = row.fields().map(|(field, value)| (field.name.to_string(), value.to_json())).collect();
             let mut value = serde_json::Value::Object(fields);
             value["lane of origin"] = row.lane.into();
             value["time of origin"] = message.header.time.into();
-            all.push((message.schema.name.clone(), message.program.device.number, value));
+            all.push((message.schema.name.to_string(), message.program.device.number, value));
         }
     }
     all
