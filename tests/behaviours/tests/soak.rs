@@ -33,3 +33,10 @@ fn calls_that_are_disturbed_and_faults_in_their_midst_lose_double_and_corrupt_no
         assert!(last.starts_with("soak: in all: ") && last.ends_with(": 0 lost, 0 doubled, 0 corrupted"), "{last}");
     }
 }
+
+#[test]
+fn a_stranger_on_the_same_server_costs_nobody_a_call() {
+    let calls = if slow() { "20000" } else { "200000" };
+    let last = soak(&["--calls", calls, "--seed", "3", "--stranger"]);
+    assert!(last.contains("beside a stranger that made ") && last.ends_with(": 0 lost, 0 doubled, 0 corrupted"), "{last}");
+}

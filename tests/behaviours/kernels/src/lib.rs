@@ -20,6 +20,7 @@ mod modes;
 mod print;
 mod soak;
 mod soak_streams;
+mod stranger;
 mod stream_bytes;
 mod stream_gates;
 mod stream_handlers;

@@ -11,8 +11,10 @@
 //! say after each round. A signal ends it like a time limit: the round that runs is finished (or given up, if it does not end), and what was
 //! done so far is summed up.
 //!
-//! With `--stream-values` it sends messages of streams instead: see `streams`.
+//! With `--stranger` a second program calls the same server as no program should, and is removed in the midst of its
+//! calls: see `stranger`. With `--stream-values` messages of streams are sent instead: see `streams`.
 
+mod stranger;
 mod streams;
 
 use std::io::{BufRead, BufReader};
@@ -27,6 +29,7 @@ use clap::Parser;
 use hostcall::{HandlerError, KernelReport, Server, Service};
 use hostcall_tests::bundle;
 use offload::{Args, Device, DeviceKind, Launch};
+use stranger::Stranger;
 
 /// Words of scratch memory per lane, as the kernel has it.
 const SCRATCH: usize = 512;
@@ -46,6 +49,9 @@ struct Cli {
     /// Seed of the calls' kinds and sizes
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Share the server with a program that calls as no program should
+    #[arg(long, conflicts_with = "stream_values")]
+    stranger: bool,
     /// Send so many values by message streams, instead of calls
     #[arg(long, value_name = "VALUES", conflicts_with = "calls")]
     stream_values: Option<u64>,
@@ -62,6 +68,8 @@ struct Totals {
     faults: u64,
     /// Calls of disturbed rounds that did not come back right.
     in_doubt: u64,
+    /// Rounds that lanes of the stranger made.
+    strange: u64,
 }
 
 impl Totals {
@@ -69,21 +77,22 @@ impl Totals {
     const LINE: &str = "soak-part:";
 
     fn line(self) -> String {
-        format!("{} {} {} {} {}", Self::LINE, self.calls, self.rounds, self.faults, self.in_doubt)
+        format!("{} {} {} {} {} {}", Self::LINE, self.calls, self.rounds, self.faults, self.in_doubt, self.strange)
     }
 
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.strip_prefix(Self::LINE)?.split_whitespace().map(|field| field.parse().ok());
         let mut next = || fields.next().flatten();
-        Some(Self { calls: next()?, rounds: next()?, faults: next()?, in_doubt: next()? })
+        Some(Self { calls: next()?, rounds: next()?, faults: next()?, in_doubt: next()?, strange: next()? })
     }
 
     fn so_far(self, parts: u32, time: Duration) -> String {
-        let Self { calls, rounds, faults, in_doubt } = self;
+        let Self { calls, rounds, faults, in_doubt, strange } = self;
+        let beside = if strange > 0 { format!(", beside a stranger that made {strange} rounds of its own") } else { String::new() };
         let seconds = time.as_secs_f64();
         format!(
             "{calls} calls in {rounds} rounds of {parts} parts and {seconds:.1} s ({:.2} M/s), {faults} rounds disturbed, {in_doubt} of their \
-             calls ended early",
+             calls ended early{beside}",
             calls as f64 / seconds / 1e6
         )
     }
@@ -93,6 +102,7 @@ impl Totals {
         self.rounds += part.rounds;
         self.faults += part.faults;
         self.in_doubt += part.in_doubt;
+        self.strange += part.strange;
     }
 }
 
@@ -218,7 +228,10 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
         println!("soak: {} calls on {} by {lanes} lanes, {per_round} calls each a round, seed {}", cli.calls, info.name, cli.seed);
     }
     let handled = Arc::new(Handled::default());
-    let start_server = || -> Result<Server> { Ok(Server::builder(&device).services(services(&handled)).start()?) };
+    let start_server = || -> Result<Server> {
+        let strange = if cli.stranger { stranger::services() } else { Vec::new() };
+        Ok(Server::builder(&device).services(services(&handled)).services(strange).start()?)
+    };
     let program = device.load(&bundle())?;
     let queue = device.queue()?;
     let mut server = start_server()?;
@@ -226,6 +239,7 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
     let kernel = program.kernel("soak")?;
     let scratch = device.alloc::<u32>(lanes as usize * SCRATCH)?;
     let tallies = device.alloc::<[u64; 5]>(lanes as usize)?;
+    let mut stranger = cli.stranger.then(|| Stranger::new(&device)).transpose()?;
     let progress = Arc::new(AtomicU64::new(0));
     watch(progress.clone());
 
@@ -236,6 +250,10 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
         let fault = Fault::of(round);
         let before = handled.totals();
         queue.fill(&tallies, 0)?;
+        if let Some(stranger) = &mut stranger {
+            // First, so that it has its place on the device.
+            stranger.begin(&server, cli.seed ^ u64::from(round))?;
+        }
         let end = match fault {
             Fault::KernelPanic => 1u32,
             Fault::KernelTrap => 2,
@@ -252,7 +270,14 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
             }
         };
         match fault {
-            Fault::None | Fault::KernelPanic | Fault::KernelTrap => {}
+            Fault::None => {
+                // Every other time, the stranger goes in the midst of everybody's calls.
+                if let Some(stranger) = stranger.as_mut().filter(|_| round % 2 == 1) {
+                    disturb();
+                    stranger.remove(&server);
+                }
+            }
+            Fault::KernelPanic | Fault::KernelTrap => {}
             Fault::BufferRemoved => {
                 disturb();
                 server.remove_buffer(&buffer).unwrap();
@@ -260,6 +285,9 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
             Fault::ServerRestarted => {
                 disturb();
                 drop(server);
+                if let Some(stranger) = &mut stranger {
+                    stranger.forget();
+                }
                 queue.synchronize()?;
                 server = start_server()?;
             }
@@ -275,6 +303,9 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
             server.remove_buffer(&buffer).unwrap();
         }
         let lost = fault == Fault::KernelTrap && info.kind != DeviceKind::Sim;
+        if let Some(stranger) = stranger.as_mut().filter(|_| !lost) {
+            totals.strange += stranger.end()?;
+        }
         if matches!(fault, Fault::BufferRemoved | Fault::ServerRestarted | Fault::KernelTrap) && !lost {
             buffer = server.attach(&program)?;
         }
@@ -344,6 +375,9 @@ fn part(cli: &Cli, running: &Running, before: Totals, left: Option<u64>) -> Resu
     let mut command = Command::new(std::env::current_exe().context("this program has a path")?);
     command.args(["--device", &cli.device, "--seed", &cli.seed.to_string(), "--part", &before.rounds.to_string()]);
     command.args(["--calls", &(cli.calls - before.calls).to_string()]);
+    if cli.stranger {
+        command.arg("--stranger");
+    }
     if let Some(left) = left {
         command.args(["--seconds", &left.to_string()]);
     }
