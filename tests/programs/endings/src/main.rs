@@ -24,7 +24,7 @@ fn deeper(n: u64) -> u64 {
 fn read_nothing() -> u32 {
     let nowhere = std::hint::black_box(8usize) as *const u32;
     // SAFETY: none: that is the point.
-    unsafe { nowhere.read_volatile() }
+    unsafe { *nowhere }
 }
 
 /// Runs something on a thread of this name, and waits for it.
