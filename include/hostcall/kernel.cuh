@@ -119,11 +119,17 @@ struct entry_of<volatile T*> : entry_of<T*> {};
 template <class T>
 struct entry_of<const volatile T*> : entry_of<T*> {};
 
+/// The same, as a function: nvcc hands a pack of members to the host's compiler in a form that this refuses.
+template <class T>
+HC_HOST_DEVICE constexpr u32 entry() {
+    return entry_of<T>::entry;
+}
+
 /// What a kernel says of its parameters, so that a launch with the wrong arguments is an error: `hostcall_abi::descriptor::KernelParams`.
 template <class... Params>
 HC_HOST_DEVICE constexpr hostcall_kernel_params params_of(void (*)(Params...)) {
     static_assert(sizeof...(Params) <= HOSTCALL_KERNEL_PARAMS_MAX, "a kernel takes at most 31 parameters");
-    return {(u32)sizeof...(Params), {entry_of<Params>::entry...}};
+    return {(u32)sizeof...(Params), {entry<Params>()...}};
 }
 
 #if defined(HOSTCALL_MACHINE_SIM)

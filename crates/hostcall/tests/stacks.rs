@@ -61,7 +61,7 @@ fn an_overflow_names_the_service_whose_handler_it_was() {
 
 /// Sources of this crate in which a thread is made without `offload::host`, and what runs there: nothing of the application's.
 const OTHERS: [(&str, &str); 2] =
-    [("src/builtin/standard/reactor.rs", "waits for descriptors"), ("src/record/trace.rs", "writes spans to a file")];
+    [("src/builtin/standard/reactor/mod.rs", "waits for descriptors"), ("src/record/trace.rs", "writes spans to a file")];
 
 #[test]
 fn threads_that_run_code_of_the_application_are_made_by_one_function() {
