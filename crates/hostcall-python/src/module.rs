@@ -30,11 +30,14 @@ impl SimModule {
     }
 }
 
+/// Of a parameter: its bytes; the kind of number that it is or points at, and the bytes of that (0 where it is not said);
+/// whether it is that number, not its address.
+type Parameter = (u32, u16, u16, bool);
+
 #[pymethods]
 impl SimModule {
-    /// Of each parameter of a kernel, if the program says it: its bytes; the kind of number that it is or points at, and the bytes of that (0 where it is
-    /// not said); whether it is that number, not its address.
-    fn parameters(&self, kernel: &str) -> PyResult<Option<Vec<(u32, u16, u16, bool)>>> {
+    /// Of each parameter of a kernel, if the program says it.
+    fn parameters(&self, kernel: &str) -> PyResult<Option<Vec<Parameter>>> {
         let kernel = self.program.kernel(kernel).map_err(of_device)?;
         let (Some(sizes), Some(types)) = (kernel.params(), kernel.types()) else { return Ok(None) };
         Ok(Some(sizes.iter().zip(types).map(|(&size, of)| (size, of.kind(), of.size(), of.is_value())).collect()))

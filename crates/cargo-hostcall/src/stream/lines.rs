@@ -49,7 +49,7 @@ impl<W: Write> Lines<W> {
     }
 
     /// Whether they go to a terminal.
-    pub(super) fn to_terminal(mut self, terminal: bool) -> Self {
+    pub(super) fn for_terminal(mut self, terminal: bool) -> Self {
         self.shown = terminal;
         self
     }

@@ -168,7 +168,7 @@ fn code(right: bool) -> ExitCode {
 
 /// Prints up to `most` values.
 fn print(path: &Path, selection: &Selection, most: u64, out: impl Write) -> Outcome {
-    let mut lines = Lines::new(selection.format, selection.stream.clone(), out).to_terminal(io::stdout().is_terminal());
+    let mut lines = Lines::new(selection.format, selection.stream.clone(), out).for_terminal(io::stdout().is_terminal());
     let (reader, right) = read(path, |message| lines.message(message, most))?;
     let known = lines.finish()?;
     known_stream(&reader, selection.stream.as_deref(), known)?;

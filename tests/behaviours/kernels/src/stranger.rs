@@ -32,7 +32,11 @@ pub fn stranger(seed: u64, most: u64, stop: *const u32, made: &mut [u64]) {
             2 => drop(File::open("/etc/passwd")),
             3 => drop(Typed::echo(&[7; 64], &mut back)),
             4 => drop(Stress::post_sum(i as u32, 0, &[1; 512])),
-            _ => (0..16).for_each(|k| drop(Typed::note(k))),
+            _ => {
+                for k in 0..16 {
+                    let _ = Typed::note(k);
+                }
+            }
         }
         made[i] = n + 1;
     }

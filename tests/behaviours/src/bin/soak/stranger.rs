@@ -72,7 +72,7 @@ impl Stranger {
     /// Takes its buffer from the server, while its kernel runs.
     pub(super) fn remove(&mut self, server: &Server) {
         if let Some(buffer) = self.buffer.take() {
-            server.remove_buffer(&buffer);
+            server.remove_buffer(&buffer).expect("this is no handler");
         }
     }
 
