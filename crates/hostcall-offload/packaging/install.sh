@@ -11,7 +11,7 @@
 #   LD_LIBRARY_PATH=DIR/lib/offload-llvm program
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-api=$here/../../liboffload
+api=$here/../../hostcall-offload-api
 prefix= from=$here/../../../target/release llvm=no version=0.1.0 api_version=23
 while [ $# -gt 0 ]; do
   case $1 in

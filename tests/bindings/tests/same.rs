@@ -141,7 +141,7 @@ fn the_built_in_services() {
         built_in::process { panicked failed exit abort }
     );
     same!("../../../crates/hostcall-abi/src/std_services.rs":
-        built_in::std_system { stdin write flush entropy variable error_text identity start input stream rest }
+        built_in::std_system { stdin write flush entropy variable error_text identity start input stream rest terminal }
         built_in::std_files {
             stat stat_path open list rewind duplicate make_dir make_fifo link symlink read_link rename set_mode set_mode_path set_owner set_owner_path
             set_times set_times_path set_len_path allocate sync_data access space space_path lock copy canonicalize
