@@ -28,7 +28,7 @@ const CIRCLES: [(&str, usize); 20] = [
     ("hostcall-python", 1),
     ("hostcall-remote", 2),
     ("hostcall-report", 1),
-    ("hostcall-sinks", 2),
+    ("hostcall-sinks", 3),
     ("hostcall-std", 3),
     ("hostcall-stream", 2),
     ("hostcall-tablegen", 6),

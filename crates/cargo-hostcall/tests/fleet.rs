@@ -83,7 +83,7 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
     assert!(running.try_wait().expect("its state").is_none(), "{failure}");
     fs::write(package.path().join("go"), "").expect("written");
     said.for_each(drop);
-    assert_eq!(running.wait().expect("it ends").code(), Some(1));
+    assert_eq!(running.wait().expect("it ends").code(), Some(139));
 
     isolated(&package, run);
 

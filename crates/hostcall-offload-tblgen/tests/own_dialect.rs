@@ -406,7 +406,10 @@ fn rust_made_from_odd_definitions_compiles_without_warnings() {
         let text = generate(&[&format!("--{action}"), "--dialect", "hostcall"], &here.join("tests/own/odd.td"));
         std::fs::write(source.join(format!("generated/{file}.rs")), text).expect("written");
     }
-    let manifest = "[package]\nname = \"odd\"\nedition = \"2024\"\n[dependencies]\nitoa = \"1\"\nserde_json = \"1\"\n[workspace]\n[lints.rust]\nmissing_docs = \"warn\"\nunexpected_cfgs = { level = \"warn\", check-cfg = ['cfg(llvm24)'] }\n";
+    let error = here.join("../hostcall-error");
+    let manifest = format!(
+        "[package]\nname = \"odd\"\nedition = \"2024\"\n[dependencies]\nhostcall-error = {{ path = {error:?} }}\nitoa = \"1\"\nserde_json = \"1\"\n[workspace]\n[lints.rust]\nmissing_docs = \"warn\"\nunexpected_cfgs = {{ level = \"warn\", check-cfg = ['cfg(llvm24)'] }}\n"
+    );
     std::fs::write(dir.path().join("Cargo.toml"), manifest).expect("written");
     // The versions that are there.
     std::fs::copy(here.join("../../Cargo.lock"), dir.path().join("Cargo.lock")).expect("copied");

@@ -12,7 +12,7 @@ use crate::record::{KernelReport, tell};
 use crate::serving::Core;
 
 /// Something that waits for the server's threads was asked for on one of them, by an inline handler. It would wait for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{what} within an inline handler would wait for the thread that runs the handler: have another thread do it, or register the service with \
      `.blocking()`"
@@ -21,6 +21,8 @@ pub struct InHandler {
     /// What was asked for.
     pub what: &'static str,
 }
+
+hostcall_error::readable!(InHandler);
 
 impl Server {
     /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and so does every later call. Posts that
