@@ -25,7 +25,7 @@ thread_local! {
     static SIGNALS: RefCell<Option<SignalStack>> = const { RefCell::new(None) };
 }
 
-/// From now on overflows on threads that have [`entered`] name what the thread was doing.
+/// From now on overflows on threads that have `entered` name what the thread was doing.
 pub fn name_overflows(doing: Doing) {
     // The first one's: they are the same.
     let _ = DOING.set(doing);
