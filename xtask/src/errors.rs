@@ -18,6 +18,7 @@ const ERRORS: &[(&str, &[&str])] = &[
             "FleetWaitError",
             "GrantError",
             "HandlerError",
+            "InHandler",
             "Invalid",
             "KernelReport",
             "NetGrantError",
