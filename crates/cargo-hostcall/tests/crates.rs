@@ -122,7 +122,7 @@ fn crates_and_programs_of_linux_compile_for_a_gpu() {
     let sysroot =
         Sysroot::prepare(&Machine::Nvptx, Some(Path::new(env!("CARGO_BIN_EXE_cargo-hostcall"))), |line| println!("{line}")).expect("std");
     let counts = ["unix-crates", "unix-tools"].map(|name| {
-        let manifest = root().join(format!("tests/{name}/Cargo.toml"));
+        let manifest = root().join(format!("tests/suites/{name}/Cargo.toml"));
         let mut command = Command::new(sysroot.cargo());
         command
             .args(["check", "-q", "--locked", "--target", &sysroot.machine.name(), "--target-dir"])

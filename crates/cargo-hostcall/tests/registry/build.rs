@@ -112,7 +112,7 @@ fn cargo() -> Command {
 /// The program's sources, in a directory of its own.
 fn sources(root: &Path, program: &Program) -> PathBuf {
     let which = if program.usual { "registry-programs" } else { "registry-programs-more" };
-    let manifest = root.join(format!("tests/{which}/Cargo.toml"));
+    let manifest = root.join(format!("tests/suites/{which}/Cargo.toml"));
     succeeded(cargo().args(["fetch", "--locked", "--manifest-path"]).arg(&manifest));
     // Cargo tells the place of no package without a library.
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
