@@ -73,5 +73,5 @@ pub fn stays_loaded(path: &Path) -> bool {
     let endian = header.endian().expect("of a machine that is known");
     let headers = header.program_headers(endian, &*bytes).expect("it can be loaded");
     let dynamic = headers.iter().find_map(|header| header.dynamic(endian, &*bytes).expect("whole")).expect("it is linked dynamically");
-    dynamic.iter().any(|entry| entry.tag32(endian) == Some(DT_FLAGS_1) && entry.d_val(endian) & u64::from(DF_1_NODELETE) != 0)
+    dynamic.iter().any(|entry| entry.d_tag(endian) == DT_FLAGS_1 && entry.d_val(endian) & DF_1_NODELETE.0 != 0)
 }

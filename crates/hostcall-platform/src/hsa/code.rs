@@ -34,7 +34,7 @@ impl Code {
         let writable = globals.filter_map(|symbol| {
             let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
             let written = section.is_some_and(|section| {
-                matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(object::elf::SHF_WRITE) != 0)
+                matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_WRITE))
                     && !section.name().is_ok_and(|name| name.starts_with(".data.rel.ro"))
             });
             Some((symbol.name().ok()?.to_owned(), written))

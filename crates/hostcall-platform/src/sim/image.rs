@@ -163,7 +163,7 @@ fn exported(image: &[u8]) -> Result<HashMap<String, Data>, object::Error> {
 /// Whether a section can still be written when its library is loaded.
 fn is_writable<'a>(section: &impl ObjectSection<'a>) -> bool {
     // The loader makes `.data.rel.ro` read-only once it has relocated it.
-    let written = matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(object::elf::SHF_WRITE) != 0);
+    let written = matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_WRITE));
     written && !section.name().is_ok_and(|name| name.starts_with(".data.rel.ro"))
 }
 

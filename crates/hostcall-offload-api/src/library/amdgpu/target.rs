@@ -119,7 +119,7 @@ pub(super) fn bundle_of(bytes: &[u8]) -> Result<ProgramBundle, Error> {
         // A GPU that is emulated on this machine's processor runs what the simulator runs.
         return match Contents::read(bytes) {
             Ok(contents) if contents.is_simulated() => Ok(grid::bundle_of(bytes)),
-            _ => bad(format!("it is for machine {}", header.e_machine(LittleEndian))),
+            _ => bad(format!("it is for machine {}", header.e_machine(LittleEndian).0)),
         };
     }
     let inside = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= bytes.len() as u64);
@@ -127,7 +127,7 @@ pub(super) fn bundle_of(bytes: &[u8]) -> Result<ProgramBundle, Error> {
     if !inside(header.e_shoff(LittleEndian), sections) {
         return bad("it is cut off".to_owned());
     }
-    let flags = header.e_flags(LittleEndian);
+    let flags = header.e_flags(LittleEndian).0;
     let Some(arch) = target_id(header.e_ident().abi_version, flags) else {
         return bad(format!("its processor has the number {:#x}, which this library does not know", flags & 0xff));
     };

@@ -28,7 +28,7 @@ pub(super) fn of_image(image: &[u8]) -> Option<Names> {
 fn of_cubin(image: &[u8]) -> Option<Vec<(String, ol_symbol_kind_t)>> {
     let file = object::File::parse(image).ok()?;
     let kind = |symbol: &object::Symbol<'_, '_>| match (symbol.kind(), symbol.flags()) {
-        (SymbolKind::Text, SymbolFlags::Elf { st_other, .. }) => (st_other & ENTRY != 0).then_some(KERNEL),
+        (SymbolKind::Text, SymbolFlags::Elf { st_other, .. }) => (st_other.0 & ENTRY != 0).then_some(KERNEL),
         (SymbolKind::Data, _) => {
             let section = file.section_by_index(symbol.section_index()?).ok()?;
             let name = section.name().ok()?;

@@ -31,7 +31,7 @@ pub(in crate::library) struct Contents {
 }
 
 /// The machine that this library runs on, as ELF files name it.
-const MACHINE: u16 = if cfg!(target_arch = "aarch64") { elf::EM_AARCH64 } else { elf::EM_X86_64 };
+const MACHINE: elf::Machine = if cfg!(target_arch = "aarch64") { elf::EM_AARCH64 } else { elf::EM_X86_64 };
 
 impl Contents {
     /// Reads what is in an image, and refuses what the system's loader could stumble over.
@@ -50,8 +50,9 @@ impl Contents {
         let text = |error: object::Error| error.to_string();
         let header = elf::FileHeader64::<Endianness>::parse(image).map_err(text)?;
         let endian = header.endian().map_err(text)?;
-        if header.e_machine(endian) != MACHINE {
-            return Err(format!("it is for machine {}, and this is machine {MACHINE}", header.e_machine(endian)));
+        let machine = header.e_machine(endian);
+        if machine != MACHINE {
+            return Err(format!("it is for machine {}, and this is machine {}", machine.0, MACHINE.0));
         }
         if header.e_type(endian) != elf::ET_DYN {
             return Err("it is an object or an executable".to_owned());
