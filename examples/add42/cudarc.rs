@@ -8,9 +8,8 @@ use std::error::Error;
 use add42_services::host;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use hostcall::Server;
+use hostcall::{Device, Program, Queue, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
-use offload::{Device, Program, Queue};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cudarc panics where there is no driver. This says what is missing.

@@ -1,14 +1,13 @@
 //! A host whose kernel asks it to add 42. The kernel is in `examples/add42/kernel`, what both sides share in `examples/add42/services`.
 //!
 //! Programs usually build their kernels in a `build.rs` (`hostcall_build::program("…").emit()`) and include them with
-//! `offload::include_program!`; an example has no `build.rs`, so this one builds its kernel when it runs.
+//! `hostcall::include_program!`; an example has no `build.rs`, so this one builds its kernel when it runs.
 
 use std::error::Error;
 
 use add42_services::host;
-use hostcall::Server;
+use hostcall::{Args, Device, DeviceKind, Launch, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
-use offload::{Args, Device, DeviceKind, Launch};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (device, why) = Device::choose();

@@ -3,11 +3,10 @@
 
 use std::error::Error;
 
-use hostcall::Server;
+use hostcall::{Args, Device, DeviceKind, Launch, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
 use hostcall_stream::handlers::{CacheLines, HeatMap, Intervals};
 use hostcall_stream::{Access, Interval, Streams};
-use offload::{Args, Device, DeviceKind, Launch};
 
 /// Rows and columns of the matrix.
 const SIDE: u32 = 64;

@@ -3,11 +3,10 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use hostcall::Server;
+use hostcall::{Args, Device, DeviceKind, Launch, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
 use hostcall_stream::handlers::{BankConflicts, Banks, CacheLines};
 use hostcall_stream::{Access, Streams};
-use offload::{Args, Device, DeviceKind, Launch};
 
 /// Rows and columns of the matrix.
 const SIDE: u32 = 128;

@@ -6,10 +6,9 @@ use std::error::Error;
 use std::time::Duration;
 
 use add42_services::host;
-use hostcall::Server;
+use hostcall::{Args, Device, DeviceKind, Launch, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
 use hostcall_remote::{CallOptions, Connector};
-use offload::{Args, Device, DeviceKind, Launch};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (device, why) = Device::choose();

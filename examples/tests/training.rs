@@ -6,8 +6,8 @@ mod training;
 
 use std::time::Duration;
 
+use hostcall::Device;
 use hostcall_build::DeviceToolchain;
-use offload::Device;
 
 #[test]
 fn a_training_records_losses_that_fall() {

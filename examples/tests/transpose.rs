@@ -4,9 +4,9 @@
 #[expect(dead_code, reason = "its `main`")]
 mod example;
 
+use hostcall::{Device, SimConfig};
 use hostcall_stream::handlers::BankConflicts;
 use hostcall_stream::{Access, AccessKind};
-use offload::{Device, SimConfig};
 
 #[test]
 fn a_word_of_padding_ends_the_conflicts_of_the_line_that_reads_columns() {

@@ -9,10 +9,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hostcall::Server;
+use hostcall::{Args, Device, DeviceKind, Launch, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
 use hostcall_stream::Streams;
-use offload::{Args, Device, DeviceKind, Launch};
 
 /// Lanes, and steps between two samples of a wave.
 const LANES: u32 = 1024;

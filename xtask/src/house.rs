@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 mod sources;
+mod text;
 
 use sources::Crate;
 

@@ -184,7 +184,7 @@ fn features_and_dependencies_of_a_package_reach_its_kernels_as_they_reach_its_pr
     package.edit("fn main() ->", "#[cfg(feature = \"loud\")]\nuse tempfile as _;\n#[cfg(not(hostcall_device))]\nfn main() ->");
     let manifest = package.dir.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).expect("it was written");
-    let text = text.replace(".dependencies]\noffload", ".dependencies]\ntempfile = { version = \"3\", optional = true }\noffload");
+    let text = text.replace("))'.dependencies]\n", "))'.dependencies]\ntempfile = { version = \"3\", optional = true }\n");
     std::fs::write(&manifest, text + "\n[features]\nloud = [\"dep:tempfile\"]\n").expect("it is writable");
     let plain = said(&package.cargo(&["run"]));
     assert!(plain.contains("the kernel says: quiet\n"), "{plain}");

@@ -9,8 +9,7 @@
 //! ```no_run
 //! use std::error::Error;
 //!
-//! use hostcall::Server;
-//! use offload::{Args, Device, Launch};
+//! use hostcall::{Args, Device, Launch, Server};
 //!
 //! #[hostcall::service]
 //! pub trait Host {
@@ -35,9 +34,9 @@
 //!     }
 //! }
 //!
-//! # macro_rules! include_program { ($name:literal) => { offload::ProgramBundle::new($name, Vec::new()) } }
+//! # macro_rules! include_program { ($name:literal) => { hostcall::ProgramBundle::new($name, Vec::new()) } }
 //! fn main() -> Result<(), Box<dyn Error>> {
-//!     // What `hostcall_build::program(".").emit()` in `build.rs` has built, for the simulator and for GPUs: `offload::include_program!`.
+//!     // What `hostcall_build::program(".").emit()` in `build.rs` has built, for the simulator and for GPUs: `hostcall::include_program!`.
 //!     let kernels = include_program!("first-call");
 //!     let (device, why) = Device::default_for(&kernels);
 //!     println!("{why}");
@@ -113,6 +112,18 @@ pub use {
     service::{DefinitionBuilder, DefinitionError, Variable, VariableKind},
     wire::BufferError,
 };
+
+#[cfg(not(hostcall_device))]
+#[doc(inline)]
+pub use offload::{
+    Args, Device, DeviceInfo, DeviceKind, Event, Global, Graph, HostMemory, Kernel, LaneMode, Launch, Memory, Params, Program,
+    ProgramBundle, Queue, SimConfig, include_program,
+};
+
+/// All of the crate that devices come from: beside what stands here, its errors, its plugins, and the doors to what other
+/// libraries made of CUDA and HSA.
+#[cfg(not(hostcall_device))]
+pub use offload as platform;
 
 /// The device library: what `hostcall` is in kernels. Here for its documentation only; calls that are made on the host go nowhere.
 #[cfg(all(not(hostcall_device), feature = "docs"))]

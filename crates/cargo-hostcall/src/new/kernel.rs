@@ -30,10 +30,9 @@ mod kernels;
 /// On this machine.
 #[cfg(not(hostcall_device))]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    use hostcall::Server;
-    use offload::{Args, Device, Launch};
+    use hostcall::{Args, Device, Launch, Server};
 
-    let kernels = offload::include_program!("PACKAGE");
+    let kernels = hostcall::include_program!("PACKAGE");
     let (device, why) = Device::default_for(&kernels);
     println!("running on {} ({why})", device.info().name);
     let server = Server::builder(&device)
@@ -99,10 +98,9 @@ pub(super) fn with_dependencies(manifest: &str) -> String {
         Some((before, after)) => format!("{before}{both}{after}"),
         None => format!("{manifest}\n{both}"),
     };
-    let [offload, build] = ["hostcall-platform", "hostcall-build"].map(source);
-    let offload = offload.replacen('{', "{ package = \"hostcall-platform\",", 1);
+    let build = source("hostcall-build");
     format!(
-        "{text}\n# Of the program alone: what kernels have no use for goes here, too.\n[target.'cfg(not(hostcall_device))'.dependencies]\noffload = {offload}\n\
+        "{text}\n# Of the program alone: what kernels have no use for goes here, too.\n[target.'cfg(not(hostcall_device))'.dependencies]\n\
          \n[build-dependencies]\nhostcall-build = {build}\n"
     )
 }
