@@ -456,6 +456,7 @@ fn held(gate: &Arc<Gate>) -> Service {
 
 #[test]
 fn a_program_whose_posts_keep_64_mib_posts_no_more_before_some_are_handled_and_another_one_does() {
+    let _alone = alone();
     const SLOT: usize = 1 << 16;
     let gate = Arc::new(Gate::default());
     let at_gate = gate.clone();
@@ -482,6 +483,7 @@ fn a_program_whose_posts_keep_64_mib_posts_no_more_before_some_are_handled_and_a
 
 #[test]
 fn a_port_whose_call_waits_is_not_looked_at_whatever_else_its_program_writes_there() {
+    let _alone = alone();
     let gate = Arc::new(Gate::default());
     let world = World::new(|builder| builder.threads(1).service(quick()).service(held(&gate).blocking()));
     let hostile = world.program(4);
@@ -503,6 +505,7 @@ fn a_port_whose_call_waits_is_not_looked_at_whatever_else_its_program_writes_the
 
 #[test]
 fn calls_of_a_kernel_that_has_ended_are_not_handled_although_they_are_queued() {
+    let _alone = alone();
     let gate = Arc::new(Gate::default());
     let world = World::new(|builder| builder.blocking_threads(1).service(held(&gate).blocking()));
     let (hostile, honest) = (world.program(4), world.program(4));
@@ -517,6 +520,7 @@ fn calls_of_a_kernel_that_has_ended_are_not_handled_although_they_are_queued() {
 
 #[test]
 fn calls_that_wait_for_a_descriptor_end_with_their_kernel_their_program_or_the_server_and_no_others_do() {
+    let _alone = alone();
     let world = World::new(|builder| builder);
     let programs = [(); 3].map(|()| world.program(4));
     let wait = |program: &Program<'_>| {
@@ -526,8 +530,15 @@ fn calls_that_wait_for_a_descriptor_end_with_their_kernel_their_program_or_the_s
         }
         (socket, port)
     };
-    let sockets: Vec<_> = programs.iter().map(wait).collect();
     let [exits, leaves, stays] = &programs;
+    let registered = registrations();
+    wait(exits);
+    let (_, port) = wait(stays);
+    // The bell of the thread, and of each program its own set and its socket.
+    eventually("they wait", || registrations() == registered + 5);
+    let before = descriptors();
+    wait(leaves);
+    eventually("this one, too", || registrations() == registered + 7);
     let ended = |program: &Program<'_>| (0..2).all(|port| program.is_answered(port));
     exits.exit();
     eventually("the waits of a kernel that ended end", || ended(exits));
@@ -535,8 +546,9 @@ fn calls_that_wait_for_a_descriptor_end_with_their_kernel_their_program_or_the_s
     leaves.remove();
     eventually("those of a program that left end", || ended(leaves));
     assert_eq!([0, 1].map(|port| leaves.status(port)), [Status::DETACHED; 2]);
+    eventually("nothing is left of it", || descriptors() <= before);
     assert!(!ended(stays));
-    tell(sockets[2].1);
+    tell(port);
     eventually("another one's are answered", || ended(stays));
     assert_eq!([0, 1].map(|port| stays.status(port)), [Status::OK; 2]);
 
