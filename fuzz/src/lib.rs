@@ -14,6 +14,7 @@ pub mod recordings;
 pub mod remote;
 pub mod streams;
 pub mod tablegen;
+pub mod two_programs;
 
 /// The input, read piece by piece; zeros behind its end.
 pub struct Input<'a>(&'a [u8]);

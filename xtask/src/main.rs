@@ -15,6 +15,7 @@ mod figures;
 mod generated;
 #[cfg(test)]
 mod house;
+mod mutants;
 mod offload;
 mod python;
 mod python_bundle;
@@ -66,6 +67,8 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
+    /// Break rules of what guards the host, one after another, and say which tests notice; needs cargo-mutants, and hours
+    Mutants(mutants::Arguments),
     /// The Offload API's C programs on the processor, the tests of the packet library (`amd-hostcall`), and hosts in C and C++ over `libhostcall`, under the
     /// sanitizers; needs nightly with `rust-src`, and clang-22
     Sanitize {
@@ -188,6 +191,7 @@ fn main() -> Result<ExitCode> {
             steps.finish()
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
+        Command::Mutants(arguments) => mutants::run(&sh, &arguments),
         Command::Sanitize { kind, offload } => {
             offload::sanitize(&sh, kind.as_deref())?;
             if offload { Ok(()) } else { sanitize::run(kind.as_deref()) }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -244,4 +244,75 @@ fn an_inline_handler_that_drops_its_server_returns_and_the_server_ends() {
         threads().filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim() == name)).count()
     };
     common::eventually("the thread that ends it has ended", || named("hostcall-ending") == 0);
+}
+
+#[test]
+fn a_call_whose_handler_runs_when_its_buffer_is_removed_gets_its_answer() {
+    let (begun, beginning) = mpsc::channel();
+    let (go, gate) = mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    let slow = fixed_service("slow", move |x: u32| {
+        begun.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
+        x
+    });
+    let s = serve(Server::without_device().service(slow));
+    let wave = s.device.wave(0);
+    let call = std::thread::spawn(move || wave.call(1, &[7]));
+    beginning.recv().unwrap();
+    std::thread::scope(|scope| {
+        let removal = scope.spawn(|| s.server.remove_buffer(s.device.buffer()).unwrap());
+        common::eventually("the buffer is being left", || s.device.is_being_left());
+        // Time for lanes to give up, if they were let.
+        std::thread::sleep(Duration::from_millis(100));
+        go.send(()).unwrap();
+        removal.join().unwrap();
+    });
+    assert_eq!(call.join().unwrap(), Ok(vec![7]));
+}
+
+#[test]
+fn what_is_posted_before_lanes_are_told_that_the_server_leaves_is_handled() {
+    const PORTS: u32 = 16;
+    let handled = Arc::new(AtomicU64::new(0));
+    let counted = handled.clone();
+    let s = serve(Server::without_device().threads(1).service(posted_service("post", move |_: u32| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    })));
+    for round in 0..200 {
+        handled.store(0, Ordering::Relaxed);
+        let guest = MockDevice::new(s.server.add_buffer(PortBuffer::in_process(geometry(PORTS, 32)).unwrap()));
+        let (raw, posting) = (guest.raw(), AtomicBool::new(false));
+        let posted = std::thread::scope(|scope| {
+            let posts = scope.spawn(|| {
+                let (mut posted, mut next) = (0u64, [1u16; PORTS as usize]);
+                loop {
+                    for (port, next) in (0..).zip(&mut next) {
+                        if *next > 1 && !raw.answered(port, Tag::new(*next - 1)) {
+                            continue;
+                        }
+                        raw.send(port, 0, Tag::new(*next), 1, Flags::default(), 1, &[1]);
+                        raw.ring(port, u32::from(Tag::new(*next).payload()));
+                        *next += 1;
+                        // Pairs with the drain behind the word's store: either that finds the post, or this finds the word.
+                        fence(Ordering::SeqCst);
+                        if raw.closed() != 0 {
+                            return posted;
+                        }
+                        posted += 1;
+                    }
+                    posting.store(true, Ordering::Release);
+                    if raw.closed() != 0 {
+                        return posted;
+                    }
+                }
+            });
+            common::eventually("it posts", || posting.load(Ordering::Acquire));
+            s.server.remove_buffer(guest.buffer()).unwrap();
+            posts.join().unwrap()
+        });
+        let handled = handled.load(Ordering::Relaxed);
+        // (The one that found the word may be handled as well.)
+        assert!((posted..=posted + 1).contains(&handled), "round {round}: {handled} of {posted} posts were handled");
+    }
 }

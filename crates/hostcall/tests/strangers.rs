@@ -6,13 +6,14 @@ use std::net::UdpSocket;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use hostcall::__private::Definition;
 use hostcall::__private::{Geometry, PortBuffer};
-use hostcall::test_utils::{MockDevice, MockWave, fixed_service, var_units};
-use hostcall::{Access, Awake, CallError, Limits, Server, ServerBuilder, Sink};
+use hostcall::test_utils::{MockDevice, MockWave, fixed_service, var_definition, var_units};
+use hostcall::{Access, Awake, CallError, Limits, Server, ServerBuilder, Service, Sink, Status};
 use hostcall_abi::codec::{Fixed, VarHead};
 use hostcall_abi::services::{errno, open};
 use hostcall_abi::std_services::event;
-use hostcall_abi::{Flags, Tag};
+use hostcall_abi::{Flags, ReplyHead, Tag};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 mod common;
@@ -147,13 +148,35 @@ impl Program<'_> {
     }
 
     fn send(&self, port: u32, service: &str, flags: Flags, units: &[u32]) {
-        let (raw, tag) = (self.device.raw(), Tag::new(1));
-        raw.send(port, 0, tag, self.number(service), flags, 0xffff_ffff, units);
+        self.send_next(port, 1, service, flags, 0xffff_ffff, units);
+    }
+
+    /// The `nth` message of a port, at the beginning of its area: the one before is answered, or was a call.
+    fn send_next(&self, port: u32, nth: u16, service: &str, flags: Flags, mask: u64, units: &[u32]) {
+        let (raw, tag) = (self.device.raw(), Tag::new(nth));
+        raw.send(port, 0, tag, self.number(service), flags, mask, units);
         raw.ring(port, u32::from(tag.payload()));
     }
 
     fn is_answered(&self, port: u32) -> bool {
         self.device.raw().answered(port, Tag::new(1))
+    }
+
+    /// How the call of a port ended for its first lane.
+    fn status(&self, port: u32) -> Status {
+        ReplyHead::decode(self.device.raw().load(port, 0).0[0]).status
+    }
+
+    /// The kernel of this program ends, as it says itself.
+    fn exit(&self) {
+        assert_eq!(self.call::<()>("Process__exit", &args().with(3i32)), Ok(()));
+    }
+
+    /// Where one thread serves: it has looked at all that was there before.
+    fn sweep(&self) {
+        for x in 0..2 {
+            assert_eq!(self.call::<u32>("quick", &args().with(x)), Ok(x));
+        }
     }
 
     fn made(&self, what: &str) -> Result<u64, u32> {
@@ -324,12 +347,7 @@ fn waits_beyond_a_programs_cap_are_refused_and_another_programs_are_not() {
 #[test]
 fn a_program_whose_handlers_hold_all_threads_it_may_have_keeps_no_other_programs_calls_waiting() {
     let gate = Arc::new(Gate::default());
-    let at_gate = gate.clone();
-    let held = fixed_service("held", move |x: u32| {
-        at_gate.pass();
-        x
-    });
-    let world = World::new(|builder| builder.blocking_threads(4).service(held.blocking()));
+    let world = World::new(|builder| builder.blocking_threads(4).service(held(&gate).blocking()));
     let hostile = [world.program(64), world.program(64), world.program(64)];
     let honest = world.program(16);
     for (program, port) in hostile.iter().flat_map(|program| (0..64).map(move |port| (program, port))) {
@@ -420,4 +438,129 @@ fn watchers_of_files_are_counted_for_each_program() {
     assert!(honest.made("StdFiles__watcher").is_ok() && hostile.open().is_ok());
     hostile.remove();
     eventually("its descriptors are closed", || descriptors() <= before + 1);
+}
+
+/// A service that is answered at once.
+fn quick() -> Service {
+    fixed_service("quick", |x: u32| x)
+}
+
+/// A service whose handlers stay at the gate.
+fn held(gate: &Arc<Gate>) -> Service {
+    let at_gate = gate.clone();
+    fixed_service("held", move |x: u32| {
+        at_gate.pass();
+        x
+    })
+}
+
+#[test]
+fn a_program_whose_posts_keep_64_mib_posts_no_more_before_some_are_handled_and_another_one_does() {
+    let _alone = alone();
+    const SLOT: usize = 1 << 16;
+    let gate = Arc::new(Gate::default());
+    let at_gate = gate.clone();
+    let keeps = Service::new(Definition { reply_dwords: None, ..var_definition("keeps", 1) }, move |call| {
+        assert_eq!(call.slice::<u8>()?.len(), SLOT);
+        at_gate.pass();
+        Ok(())
+    });
+    let world = World::new(|builder| builder.threads(1).blocking_threads(1).service(quick()).service(keeps.blocking()));
+    let (hostile, honest) = (world.program(4), world.program(4));
+    let post = |program: &Program<'_>, nth| {
+        program.send_next(0, nth, "keeps", Flags::STAGED, 1, &[0, SLOT as u32, SLOT as u32]);
+        program.sweep();
+        program.device.raw().answered(0, Tag::new(nth))
+    };
+    // Of small ones four times as many may wait.
+    let taken = (1..=1025).take_while(|&nth| post(&hostile, nth)).count();
+    assert_eq!(taken, 1024, "posts of 64 KiB");
+    assert!(post(&honest, 1), "it has room of its own");
+    gate.open();
+    eventually("there is room again", || hostile.device.raw().answered(0, Tag::new(1025)));
+    eventually("all are handled", || gate.come() == 1026);
+}
+
+#[test]
+fn a_port_whose_call_waits_is_not_looked_at_whatever_else_its_program_writes_there() {
+    let _alone = alone();
+    let gate = Arc::new(Gate::default());
+    let world = World::new(|builder| builder.threads(1).service(quick()).service(held(&gate).blocking()));
+    let hostile = world.program(4);
+    let raw = hostile.device.raw();
+    for (port, later) in [(0, "quick"), (1, "held")] {
+        hostile.send_next(port, 1, "held", Flags::REPLY, 1, &[7]);
+        eventually("its handler runs", || gate.come() == port as usize + 1);
+        hostile.send_next(port, 2, later, Flags::REPLY, 1, &[8]);
+    }
+    hostile.sweep();
+    assert!((0..2).all(|port| !raw.answered(port, Tag::new(2))), "answers come in the order of the calls");
+    assert_eq!(gate.come(), 2, "so a program has no more open calls than ports");
+    gate.open();
+    for port in 0..2 {
+        eventually("the later one is answered", || raw.answered(port, Tag::new(2)));
+        assert_eq!(hostile.status(port), Status::OK);
+    }
+}
+
+#[test]
+fn calls_of_a_kernel_that_has_ended_are_not_handled_although_they_are_queued() {
+    let _alone = alone();
+    let gate = Arc::new(Gate::default());
+    let world = World::new(|builder| builder.blocking_threads(1).service(held(&gate).blocking()));
+    let (hostile, honest) = (world.program(4), world.program(4));
+    hostile.call_without_waiting(0, "held", &args().with(1u32));
+    eventually("one of its lanes holds the thread", || gate.come() == 1);
+    hostile.exit();
+    gate.open();
+    eventually("all of them end", || hostile.is_answered(0));
+    assert_eq!(gate.come(), 1, "no handler has begun since");
+    assert_eq!(honest.call::<u32>("held", &args().with(5u32)), Ok(5));
+}
+
+#[test]
+fn calls_that_wait_for_a_descriptor_end_with_their_kernel_their_program_or_the_server_and_no_others_do() {
+    let _alone = alone();
+    let world = World::new(|builder| builder);
+    let programs = [(); 3].map(|()| world.program(4));
+    let wait = |program: &Program<'_>| {
+        let (socket, port) = program.socket();
+        for at in 0..2 {
+            program.call_without_waiting(at, "StdNet__wait", &args().with(socket).with(event::IN));
+        }
+        (socket, port)
+    };
+    let [exits, leaves, stays] = &programs;
+    let registered = registrations();
+    wait(exits);
+    let (_, port) = wait(stays);
+    // The bell of the thread, and of each program its own set and its socket.
+    eventually("they wait", || registrations() == registered + 5);
+    let before = descriptors();
+    wait(leaves);
+    eventually("this one, too", || registrations() == registered + 7);
+    let ended = |program: &Program<'_>| (0..2).all(|port| program.is_answered(port));
+    exits.exit();
+    eventually("the waits of a kernel that ended end", || ended(exits));
+    assert_eq!([0, 1].map(|port| exits.status(port)), [Status::KERNEL_ENDED; 2]);
+    leaves.remove();
+    eventually("those of a program that left end", || ended(leaves));
+    assert_eq!([0, 1].map(|port| leaves.status(port)), [Status::DETACHED; 2]);
+    eventually("nothing is left of it", || descriptors() <= before);
+    assert!(!ended(stays));
+    tell(port);
+    eventually("another one's are answered", || ended(stays));
+    assert_eq!([0, 1].map(|port| stays.status(port)), [Status::OK; 2]);
+
+    let last = world.program(4);
+    wait(&last);
+    let device = last.device.clone();
+    let World { server, _awake: awake, _host: _kept } = world;
+    drop(awake);
+    drop(server);
+    let raw = device.raw();
+    for port in 0..2 {
+        eventually("those of a server that ends end", || raw.answered(port, Tag::new(1)));
+        assert_eq!(ReplyHead::decode(raw.load(port, 0).0[0]).status, Status::SERVER_GONE);
+    }
 }

@@ -19,6 +19,7 @@ use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 use crate::wire::{StagedRegion, Staging};
 
+mod exchanged;
 mod mounts;
 mod unix;
 mod waits;

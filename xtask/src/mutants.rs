@@ -1,0 +1,179 @@
+//! Rules that are broken one after another, and the tests that notice: cargo-mutants, as `.cargo/mutants.toml` says.
+//!
+//! What no test notices must be in `xtask/mutants.toml`, with the reason. A rule is named there by its file, its function and what is done to it,
+//! without a line, so that the list outlives changes elsewhere in the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use xshell::{Shell, cmd};
+
+#[derive(Debug, Parser)]
+pub(crate) struct Arguments {
+    /// Only a part of them, spread over all files: `3/100`
+    #[arg(long)]
+    shard: Option<String>,
+    /// Only those whose names have a match of this regular expression: `serving/ports.rs`
+    #[arg(long)]
+    only: Option<String>,
+    /// Break the rules in this very tree, which is built already, and not in a copy; nobody may use it meanwhile
+    #[arg(long)]
+    in_place: bool,
+    /// So many at a time, each in a copy of its own
+    #[arg(long, conflicts_with = "in_place", default_value_t = 1)]
+    jobs: u32,
+    /// Options of `cargo test`, for instance which tests: `-- --lib --test strangers`
+    #[arg(last = true)]
+    tests: Vec<String>,
+}
+
+/// Breaks the rules.
+pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
+    let Arguments { shard, only, in_place, jobs, tests } = arguments;
+    let output = super::target_directory().join("mutants");
+    sh.create_dir(&output)?;
+    let mut options = Vec::new();
+    if let Some(shard) = shard {
+        options.extend(["--shard".to_owned(), shard.clone(), "--sharding".to_owned(), "round-robin".to_owned()]);
+    }
+    options.extend(only.iter().flat_map(|only| ["--re".to_owned(), only.clone()]));
+    options.push(if *in_place { "--in-place".to_owned() } else { format!("--jobs={jobs}") });
+    options.extend(tests.iter().map(|option| format!("--cargo-test-arg={option}")));
+    cmd!(sh, "cargo mutants --version").run().context("this needs `cargo install cargo-mutants@27.1.0 --locked`")?;
+    // Whether any was missed is its status, and told below.
+    cmd!(sh, "cargo mutants --output {output} {options...}").ignore_status().run()?;
+    let found = Found::read(&output.join("mutants.out"))?;
+    let noticed = output.join("noticed.txt");
+    sh.write_file(&noticed, found.noticed())?;
+    println!("{}", found.rate());
+    println!("which tests notice what: {}", noticed.display());
+    let known = known(&sh.read_file(super::root().join("xtask/mutants.toml"))?)?;
+    found.compare(&known, shard.is_none() && only.is_none())
+}
+
+/// The rules that no test notices, and why.
+fn known(text: &str) -> Result<BTreeMap<String, String>> {
+    Ok(toml::from_str(text)?)
+}
+
+/// What has become of each.
+#[derive(Debug, Default)]
+struct Found {
+    caught: Vec<String>,
+    /// Noticed by a test that hangs.
+    timeout: Vec<String>,
+    missed: Vec<String>,
+    unviable: Vec<String>,
+    /// The tests that failed, by the name of what was broken.
+    tests: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Its name without the place in its file.
+fn placeless(name: &str) -> String {
+    let mut parts = name.splitn(4, ':');
+    match (parts.next(), parts.nth(2)) {
+        (Some(file), Some(what)) => format!("{file}:{what}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// What a log says of: the name of what was broken, and the tests that failed.
+fn failed(log: &str) -> Option<(String, BTreeSet<String>)> {
+    let name = log.lines().find_map(|line| line.strip_prefix("*** "))?;
+    let failed = |line: &str| Some(line.strip_prefix("test ")?.split_once(" ... FAILED")?.0.to_owned());
+    Some((name.to_owned(), log.lines().filter_map(failed).collect()))
+}
+
+impl Found {
+    fn read(out: &Path) -> Result<Self> {
+        let list = |file: &str| {
+            let text = fs::read_to_string(out.join(file)).with_context(|| format!("{file} of cargo-mutants"))?;
+            Ok::<_, anyhow::Error>(text.lines().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let mut tests = BTreeMap::new();
+        for log in fs::read_dir(out.join("log"))? {
+            tests.extend(failed(&String::from_utf8_lossy(&fs::read(log?.path())?)));
+        }
+        let found = Self {
+            caught: list("caught.txt")?,
+            timeout: list("timeout.txt")?,
+            missed: list("missed.txt")?,
+            unviable: list("unviable.txt")?,
+            tests,
+        };
+        ensure!(found.noticed_count() + found.missed.len() > 0, "no rule was broken: see {}", out.join("log").display());
+        Ok(found)
+    }
+
+    fn noticed_count(&self) -> usize {
+        self.caught.len() + self.timeout.len()
+    }
+
+    fn rate(&self) -> String {
+        let (noticed, all) = (self.noticed_count(), self.noticed_count() + self.missed.len());
+        format!(
+            "{noticed} of {all} broken rules were noticed ({:.1} %), {} of them by a test that hangs; {} more do not compile",
+            100.0 * noticed as f64 / all as f64,
+            self.timeout.len(),
+            self.unviable.len()
+        )
+    }
+
+    /// For each broken rule the tests that noticed.
+    fn noticed(&self) -> String {
+        let by = |name: &String| self.tests.get(name).into_iter().flatten().map(|test| format!("    {test}\n")).collect::<String>();
+        let caught = self.caught.iter().map(|name| format!("{name}\n{}", by(name)));
+        caught.chain(self.timeout.iter().map(|name| format!("{name}\n    (a test hangs)\n{}", by(name)))).collect()
+    }
+
+    /// Whether all that was missed is known, and if `all` were broken, whether all that is known was missed.
+    fn compare(&self, known: &BTreeMap<String, String>, all: bool) -> Result<()> {
+        let missed: BTreeSet<String> = self.missed.iter().map(|name| placeless(name)).collect();
+        let new: Vec<&String> = self.missed.iter().filter(|name| !known.contains_key(&placeless(name))).collect();
+        ensure!(new.is_empty(), "no test notices these, which need a test, or a reason in `xtask/mutants.toml`:\n{new:#?}");
+        let old: Vec<&String> = known.keys().filter(|name| all && !missed.contains(*name)).collect();
+        ensure!(old.is_empty(), "tests notice these, or they are no more; take them out of `xtask/mutants.toml`:\n{old:#?}");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MISSED: &str = "crates/hostcall/src/serving/fair.rs:12:5: replace < with <= in Fair<J>::next";
+
+    #[test]
+    fn a_broken_rule_that_nobody_notices_needs_a_reason_and_one_that_is_noticed_has_none() {
+        let name = "crates/hostcall/src/serving/fair.rs: replace < with <= in Fair<J>::next";
+        assert_eq!(placeless(MISSED), name);
+        let known = known(&format!("\"{name}\" = \"why\"")).unwrap();
+        let missed = Found { missed: vec![MISSED.to_owned()], ..Found::default() };
+        let caught = Found { caught: vec![MISSED.to_owned()], ..Found::default() };
+        assert!(missed.compare(&known, true).is_ok() && caught.compare(&BTreeMap::new(), true).is_ok());
+        assert!(missed.compare(&BTreeMap::new(), false).unwrap_err().to_string().contains(MISSED));
+        assert!(caught.compare(&known, true).unwrap_err().to_string().contains(name));
+        assert!(caught.compare(&known, false).is_ok(), "of a part nobody knows what the rest would give");
+    }
+
+    #[test]
+    fn the_log_of_a_broken_rule_names_the_tests_that_failed() {
+        let log = format!("\n*** {MISSED}\n\n*** mutation diff:\n-x\ntest a::b ... ok\ntest a::c ... FAILED\ntest d ... FAILED\n");
+        let (name, tests) = failed(&log).unwrap();
+        assert_eq!((name.as_str(), tests.len()), (MISSED, 2));
+        let found = Found { caught: vec![name.clone()], tests: BTreeMap::from([(name, tests)]), ..Found::default() };
+        assert_eq!(found.noticed(), format!("{MISSED}\n    a::c\n    d\n"));
+        assert!(found.rate().starts_with("1 of 1 broken rules were noticed (100.0 %)"));
+    }
+
+    #[test]
+    fn every_survivor_has_a_reason_and_is_in_a_file_that_there_is() {
+        for (name, reason) in known(&fs::read_to_string(crate::root().join("xtask/mutants.toml")).unwrap()).unwrap() {
+            let (file, what) = name.split_once(": ").unwrap();
+            assert!(crate::root().join(file).is_file() && !what.is_empty() && reason.len() > 20, "{name}");
+        }
+    }
+}
