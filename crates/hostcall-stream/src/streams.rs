@@ -407,6 +407,7 @@ impl Streams {
                 filtered: counters.filtered,
                 // (More have been received than sent where some are sent since the device was asked, or it lies.)
                 overwritten: counters.sent.saturating_sub(messages),
+                unhandled: stream.unhandled.load(Ordering::Relaxed),
             }
         };
         Summary {

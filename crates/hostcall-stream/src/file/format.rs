@@ -354,12 +354,15 @@ struct StreamCountsText {
     /// As above.
     #[serde(default)]
     overwritten: u64,
+    /// As above.
+    #[serde(default)]
+    unhandled: u64,
 }
 
 pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
     let stream = |counts: &StreamCounts| {
-        let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten } = counts.clone();
-        StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten }
+        let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten, unhandled } = counts.clone();
+        StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten, unhandled }
     };
     let Summary { torn, malformed, handler_panics, end_unknown, .. } = *summary;
     let text = CountersText { streams: summary.streams.iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown };
@@ -369,8 +372,8 @@ pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
 pub(super) fn counters_of_text(text: &[u8]) -> io::Result<Summary> {
     let CountersText { streams, torn, malformed, handler_panics, end_unknown } = serde_json::from_slice(text)?;
     let stream = |counts| {
-        let StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten } = counts;
-        StreamCounts { name, messages, values, dropped, waited, filtered, overwritten }
+        let StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten, unhandled } = counts;
+        StreamCounts { name, messages, values, dropped, waited, filtered, overwritten, unhandled }
     };
     Ok(Summary { streams: streams.into_iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown, ..Summary::default() })
 }
@@ -466,8 +469,16 @@ mod tests {
 
     #[test]
     fn counters_come_back_from_their_text() {
-        let streams =
-            vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4, filtered: 5, overwritten: 6 }];
+        let streams = vec![StreamCounts {
+            name: "Loss".into(),
+            messages: 1,
+            values: 2,
+            dropped: 3,
+            waited: 4,
+            filtered: 5,
+            overwritten: 6,
+            unhandled: 9,
+        }];
         let summary = Summary { streams, torn: 6, malformed: 7, handler_panics: 8, end_unknown: true, ..Summary::default() };
         assert_eq!(counters_of_text(&counters_to_text(&summary)).expect("counters"), summary);
     }

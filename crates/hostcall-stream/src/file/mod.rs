@@ -65,7 +65,7 @@ mod write;
 pub use follow::{Follower, follow};
 pub use format::{Device, Program};
 pub use make::Writer;
-pub use read::{Ending, Error, LogLines, Message, Reader, Row, open};
+pub use read::{Ending, Error, LogLines, Message, Reader, Row, SelectError, open};
 pub use replay::Replay;
 pub use value::{Type, Value};
 pub use write::{RecordError, Recorded};
