@@ -127,8 +127,11 @@ impl Filter {
     /// The lanes of a message that are wanted, whose launch has this shape; `None`: nobody can tell without it, or it cannot be its shape.
     pub(crate) fn lanes_of(&self, header: &Header, shape: Option<Shape>) -> Option<u64> {
         let mask = header.mask & self.gate.wanted(header.from);
-        if self.gate.bounded == 0 || mask == 0 || !self.bounds.take_wave(header.from.wave) {
-            return Some(if self.gate.bounded == 0 || mask == 0 { mask } else { 0 });
+        if self.gate.bounded == 0 || mask == 0 {
+            return Some(mask);
+        }
+        if !self.bounds.take_wave(header.from.wave) {
+            return Some(0);
         }
         if (Bounds { waves: u32::MAX, ..self.bounds }) == Bounds::NONE {
             return Some(mask);
