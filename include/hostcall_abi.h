@@ -78,6 +78,7 @@
 #define HOSTCALL_STREAM_UNTIMED 32768u
 #define HOSTCALL_STREAM_LIVE 65536u
 #define HOSTCALL_STREAM_MAX_RATE_LOG2 11u
+#define HOSTCALL_STREAM_MAX_SPAN 65535u
 #define HOSTCALL_STREAM_MAX_WEIGHT_LOG2 15u
 #define HOSTCALL_STREAM_STRIDE 128u
 #define HOSTCALL_STREAM_SPREAD 2654435769u
@@ -209,7 +210,7 @@ struct hostcall_gate {
     unsigned int rate_log2;
     unsigned int shut;
     unsigned int patience;
-    unsigned int reserved;
+    unsigned int bounded;
 };
 HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_gate) == 32);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, lanes) == 0);
@@ -218,7 +219,28 @@ HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, groups) == 12);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, rate_log2) == 16);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, shut) == 20);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, patience) == 24);
-HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, reserved) == 28);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, bounded) == 28);
+
+/* From which places messages of a stream are wanted: a span is first | last << 16. */
+struct hostcall_bounds {
+    __attribute__((aligned(32))) unsigned int first_x;
+    unsigned int last_x;
+    unsigned int group_y;
+    unsigned int group_z;
+    unsigned int lane_x;
+    unsigned int lane_y;
+    unsigned int lane_z;
+    unsigned int waves;
+};
+HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_bounds) == 32);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, first_x) == 0);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, last_x) == 4);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, group_y) == 8);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, group_z) == 12);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, lane_x) == 16);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, lane_y) == 20);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, lane_z) == 24);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_bounds, waves) == 28);
 
 /* Nanoseconds of a tick: `__hostcall_tick`. */
 struct hostcall_tick {

@@ -123,6 +123,11 @@ struct ring {
     HC_METHOD static hostcall_gate gate(u32 stream) {
         return machine::load_gate(rings().gates + (u64)(stream - 1) * sizeof(hostcall_gate));
     }
+    /// From where it wants messages of a stream, if its gate is bounded. They lie before the gates, backwards, and are loaded as gates are.
+    HC_METHOD static hostcall_bounds bounds(u32 stream) {
+        const hostcall_gate at = machine::load_gate(rings().gates - (u64)stream * sizeof(hostcall_bounds));
+        return {(u32)at.lanes, (u32)(at.lanes >> 32), at.first, at.groups, at.rate_log2, at.shut, at.patience, at.bounded};
+    }
     /// Adds one to a counter of the ring's for this stream, which lies at `field` of them.
     HC_METHOD static void count(u32 stream, u32 field) {
         const u32 index = ((stream - 1) << rings().rings_log2) + number();

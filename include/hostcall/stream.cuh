@@ -14,6 +14,20 @@ constexpr u32 told_sent = (u32)sent::sent, told_closed = (u32)sent::closed, told
 /// Whether a message that stands for 2 to the power `weight` is sent.
 HC_DEVICE_INLINE bool is_chosen(u32 dice, u32 weight) { return ((u64)(dice * HOSTCALL_STREAM_SPREAD) >> (32 - weight)) == 0; }
 
+/// Whether a number is in a span. Numbers from the largest on are that to it.
+HC_DEVICE_INLINE bool is_in(u32 span, u32 number) {
+    number = number < HOSTCALL_STREAM_MAX_SPAN ? number : HOSTCALL_STREAM_MAX_SPAN;
+    return (span & HOSTCALL_STREAM_MAX_SPAN) <= number && number <= span >> 16;
+}
+
+/// Whether values of the calling lane are wanted from where it is.
+HC_DEVICE_INLINE bool is_within(const hostcall_bounds& bounds) {
+    const coordinates group = machine::group_id(), lane = machine::local_id();
+    return bounds.first_x <= group.x && group.x <= bounds.last_x && is_in(bounds.group_y, group.y) && is_in(bounds.group_z, group.z) &&
+           is_in(bounds.lane_x, lane.x) && is_in(bounds.lane_y, lane.y) && is_in(bounds.lane_z, lane.z) &&
+           (bounds.waves >> (ring::wave() & 31) & 1) != 0;
+}
+
 /// The lanes of `group` whose message is wanted, `group` then; else what to tell the calling lane. Every lane of the group calls.
 HC_DEVICE_INLINE sent admit(lanes& group, subject& subject) {
     const hostcall_gate gate = ring::gate(subject.stream);
@@ -22,7 +36,8 @@ HC_DEVICE_INLINE sent admit(lanes& group, subject& subject) {
     // One number for all of them.
     const u32 dice = machine::broadcast(group.mask, machine::dice(), group.leader);
     const bool inside = (u32)ring::group() - gate.first < gate.groups || gate.groups == ~0u;
-    const bool wanted = inside && gate.shut == 0 && (gate.lanes >> lane & 1) != 0 && is_chosen(dice, subject.weight);
+    bool wanted = inside && gate.shut == 0 && (gate.lanes >> lane & 1) != 0 && is_chosen(dice, subject.weight);
+    if (gate.bounded != 0) wanted = is_within(ring::bounds(subject.stream)) && wanted;
     const machine::mask mask = machine::ballot(group.mask, wanted);
     if ((mask >> lane & 1) != 0) {
         group = lanes::make(mask, lane);

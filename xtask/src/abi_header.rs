@@ -13,7 +13,7 @@ use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SIM_VERSION, SimOps};
 use hostcall_abi::stream::header::Kind;
 use hostcall_abi::stream::message::{SCHEMA_HEAD, word};
 use hostcall_abi::stream::rings::{Counters, STRIDE};
-use hostcall_abi::stream::{self, Gate, Policy, Rings};
+use hostcall_abi::stream::{self, Bounds, Gate, Policy, Rings};
 use hostcall_abi::tick::Tick;
 use hostcall_abi::word::WORD_BYTES;
 use hostcall_abi::{ABI_VERSION, Descriptor, Flags, Header, Status, Tag, Word};
@@ -142,6 +142,7 @@ fn constants(out: &mut String) -> fmt::Result {
         ("STREAM_UNTIMED", word::UNTIMED.into()),
         ("STREAM_LIVE", word::LIVE.into()),
         ("STREAM_MAX_RATE_LOG2", Gate::MAX_RATE_LOG2.into()),
+        ("STREAM_MAX_SPAN", stream::bounds::MOST.into()),
         ("STREAM_MAX_WEIGHT_LOG2", stream::header::MAX_WEIGHT_LOG2.into()),
         ("STREAM_STRIDE", STRIDE as u64),
         // By which waves are spread over rings: that of wave 1, of as many rings as there can be, and numbers.
@@ -199,7 +200,11 @@ fn structs(out: &mut String) -> fmt::Result {
     );
     let gate = fields!(Gate:
         lanes "unsigned long long", first "unsigned int", groups "unsigned int", rate_log2 "unsigned int", shut "unsigned int",
-        patience "unsigned int", reserved "unsigned int",
+        patience "unsigned int", bounded "unsigned int",
+    );
+    let bounds = fields!(Bounds:
+        first_x "unsigned int", last_x "unsigned int", group_y "unsigned int", group_z "unsigned int",
+        lane_x "unsigned int", lane_y "unsigned int", lane_z "unsigned int", waves "unsigned int",
     );
     let params: [Field; 2] = [
         ("count", U32, offset_of!(KernelParams, count)),
@@ -217,6 +222,14 @@ fn structs(out: &mut String) -> fmt::Result {
     write_struct(out, "What the host writes into a program: `__hostcall_device`.", "descriptor", 64, size_of::<Descriptor>(), &descriptor)?;
     write_struct(out, "Where the rings of streams are: `__hostcall_rings`.", "rings", 64, size_of::<Rings>(), &rings)?;
     write_struct(out, "Which messages of a stream are wanted.", "gate", 32, size_of::<Gate>(), &gate)?;
+    write_struct(
+        out,
+        "From which places messages of a stream are wanted: a span is first | last << 16.",
+        "bounds",
+        32,
+        size_of::<Bounds>(),
+        &bounds,
+    )?;
     write_struct(out, "Nanoseconds of a tick: `__hostcall_tick`.", "tick", 4, size_of::<Tick>(), &tick)?;
     write_struct(out, "A kernel's parameters: `__HOSTCALL_KERNEL__…`.", "kernel_params", 4, size_of::<KernelParams>(), &params)?;
     write_struct(out, "Where a lane of the simulator is.", "lane_info", 4, size_of::<LaneInfo>(), &lane_info)?;

@@ -40,7 +40,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     ("hostcall-sinks", &["ConvertError", "OpenError", "ReadError"]),
     (
         "hostcall-stream",
-        &["AttachError", "Error", "FilterError", "ParseFilterError", "RecordError", "SinkError", "StartError", "WaitError"],
+        &["AttachError", "Error", "FilterError", "ParseFilterError", "RecordError", "SelectError", "SinkError", "StartError", "WaitError"],
     ),
     ("hostcall-tablegen", &["FieldError"]),
 ];

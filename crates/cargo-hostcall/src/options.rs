@@ -67,7 +67,8 @@ pub(crate) struct Options {
     /// for it also parquet://DIR, arrow://DIR, perfetto://FILE, s3://BUCKET/PATH, file:///DIR and nats://HOST/PREFIX. May be given several times
     #[arg(long = "stream", value_name = "TARGET", value_parser = OsStringValueParser::new().try_map(|text| Target::parse(&text)))]
     pub(crate) streams: Vec<Target>,
-    /// Which messages of a stream are wanted: `NAME: groups=0..8, lanes=0xff, rate=1/64`, some of these, or `NAME: none`. May be given for several streams
+    /// Which messages of a stream are wanted: `NAME: groups=0..8, group.x=0, waves=0..2, lanes=0xff, lane.y=0..4, rate=1/64`, some of these, or `NAME: none`.
+    /// May be given for several streams
     #[arg(long, value_name = "FILTER", requires = "streams", value_parser = filter)]
     pub(crate) stream_filter: Vec<NamedFilter>,
     /// What messages do when their ring is full, whatever their definition says: block, drop, wait, sample
@@ -283,7 +284,8 @@ fn of_terminal() -> impl Iterator<Item = (&'static str, OsString)> {
     OF_TERMINAL.into_iter().filter(move |_| is_terminal).filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
-fn filter(text: &str) -> Result<NamedFilter, hostcall_stream::ParseFilterError> {
+/// A filter of a stream, as it is written.
+pub(crate) fn filter(text: &str) -> Result<NamedFilter, hostcall_stream::ParseFilterError> {
     text.parse()
 }
 

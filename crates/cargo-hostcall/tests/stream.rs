@@ -72,6 +72,90 @@ fn cat_prints_values_and_head_the_first_of_them() {
     assert_eq!(succeeded(&stream(&["cat", "--stream", "Silent"], &file(), &[])), "");
 }
 
+/// A recording of one launch of 2x3x1 workgroups of 8x4x1 lanes, whose lanes each send their number; and of one whose shape nobody knows.
+fn shaped(dir: &TempDir) -> PathBuf {
+    use hostcall_stream::file::{Device, Program, Writer};
+    use hostcall_stream::{Dispatch, Field, Header, Policy, Schema, Shape};
+    let field = Field { name: "lane".into(), ty: "u32".into(), offset: 0, bytes: 4 };
+    let schema = Schema { name: "Lane".into(), signature: 1, bytes: 4, policy: Policy::Block, fields: vec![field] };
+    let mut writer = Writer::new(Vec::new()).expect("memory");
+    let ring = writer.program(Program::new("p", Device::new(0, "invented", "sim"), 1, vec![(1, schema)])).expect("memory");
+    let shape = Some(Shape { groups: [2, 3, 1], group_size: [8, 4, 1] });
+    writer.dispatch(ring, 1, Dispatch::new(Some(1), Some("k")).with_shape(shape)).expect("memory");
+    for (launch, groups) in [(1, 6), (2, 1)] {
+        for group in 0..groups {
+            let mut header = Header::decode([1 | 1 << 12, 0x7fff_ffff, 1 << 16 | launch << 21, 0, 0, 0, group, 0]).expect("a header");
+            header.granules = 0;
+            let values: Vec<u8> = (32 * group..32 * (group + 1)).flat_map(u32::to_le_bytes).collect();
+            writer.message(ring, header, &values).expect("memory");
+        }
+    }
+    let path = dir.path().join("shaped.hcs");
+    fs::write(&path, writer.end().expect("memory")).expect("written");
+    path
+}
+
+#[test]
+fn the_shape_of_launches_is_said_and_by_it_lanes_are_chosen_by_their_places() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = shaped(&dir);
+    let said = succeeded(&stream(&["info"], &file, &[]));
+    let rows: Vec<String> = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(
+        rows.contains(&"Lane 0 k 2x3x1 8x4x1 6 192 1 1".into()) && rows.contains(&"Lane 0 unknown unknown unknown 1 32".into()),
+        "{said}"
+    );
+
+    // Row 2 of workgroup (1, 2), which is number 5.
+    let filter = ["--filter", "Lane: group.x=1, group.y=2.., lane.y=2, lane.x=..4"];
+    let output = stream(&["cat", "--format", "json"], &file, &filter);
+    let lanes = |text: &str| -> Vec<u64> {
+        let value =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["value"]["lane"].as_u64().expect("a number");
+        text.lines().map(value).collect()
+    };
+    assert_eq!(lanes(&succeeded(&output)), [176, 177, 178, 179]);
+    let note = "1 messages are left out: the shape of their launch is unknown";
+    assert!(text(&output.stderr).contains(note), "{}", text(&output.stderr));
+
+    let stats: serde_json::Value = serde_json::from_str(&succeeded(&stream(&["stats", "--json"], &file, &filter))).expect("JSON");
+    let field = &stats["tables"]["fields"][0];
+    assert_eq!((&field["numbers"], &field["least"], &field["greatest"]), (&4.into(), &176.0.into(), &179.0.into()), "{stats}");
+    let first = succeeded(&stream(&["head", "-n", "1", "--format", "json"], &file, &["--filter", "Lane: groups=3, lanes=0x80"]));
+    assert_eq!(lanes(&first), [103]);
+
+    let out = dir.path().join("lanes.ndjson");
+    succeeded(&stream(&["convert"], &file, &[&[out.to_str().expect("text")], &filter[..]].concat()));
+    assert_eq!(lanes(&fs::read_to_string(&out).expect("written")), [176, 177, 178, 179]);
+    let page = dir.path().join("page.html");
+    let output = stream(&["report"], &file, &[&["-o", page.to_str().expect("text")], &filter[..]].concat());
+    succeeded(&output);
+    let said = text(&output.stderr);
+    assert!(said.contains(note) && said.contains("4 values on "), "{said}");
+    assert!(fs::read_to_string(&page).expect("written").contains("group.x=1, group.y=2.."), "the page says what it is of");
+}
+
+#[test]
+fn filters_that_cannot_be_kept_are_errors_that_say_what_to_write() {
+    for (filter, code, says) in [
+        ("Loss: rate=1/2", 1, "takes messages by chance, and a recording has what was sent: leave `rate=` out"),
+        ("Lost: groups=1", 1, "there is no stream `Lost` in the recording; its streams are: Loss, Access, Silent"),
+        ("Loss: group.w=1", 2, "`group.w=1` is no part of a filter: there are groups=0..8, group.x=0..8"),
+        ("Loss", 2, "has no colon behind the name of a stream"),
+    ] {
+        for command in ["cat", "stats"] {
+            let output = stream(&[command], &file(), &["--filter", filter]);
+            assert_eq!(output.status.code(), Some(code), "{command} {filter}");
+            assert!(text(&output.stderr).contains(says), "{command} {filter}: {}", text(&output.stderr));
+        }
+    }
+    // Its shapes are unknown: it was written before they were.
+    let output = stream(&["cat", "--stream", "Loss"], &file(), &["--filter", "Loss: lane.x=1"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
+    assert!(text(&output.stderr).contains("6 messages are left out: the shape of their launch is unknown"), "{}", text(&output.stderr));
+    assert_eq!(succeeded(&stream(&["cat", "--stream", "Loss"], &file(), &["--filter", "Loss: waves=7, lanes=8"])).lines().count(), 6);
+}
+
 #[test]
 fn a_stream_that_is_not_there_is_an_error_with_those_that_are() {
     let output = stream(&["cat", "--stream", "Lost"], &file(), &[]);

@@ -53,7 +53,7 @@ pub use codec::Plain;
 pub use descriptor::{Callee, Descriptor};
 pub use geometry::{Geometry, GeometryError};
 pub use header::{Flags, Header, ReplyHead};
-pub use shown::Shown;
+pub use shown::{Shown, ShownLines};
 pub use status::{CallError, Status};
 pub use word::{Tag, Word};
 

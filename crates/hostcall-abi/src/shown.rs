@@ -27,21 +27,36 @@ impl Shown<'_> {
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        while let Some(at) = rest.find(Self::acts) {
-            f.write_str(&rest[..at])?;
-            let mut behind = rest[at..].chars();
-            if let Some(c) = behind.next() {
-                match c {
-                    c if f.alternate() => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))?,
-                    '\n' | '\r' | '\t' => write!(f, "{}", c.escape_default())?,
-                    c => write!(f, "{}", c.escape_unicode())?,
-                }
-            }
-            rest = behind.as_str();
-        }
-        f.write_str(rest)
+        escape(f, self.0, Self::acts)
     }
+}
+
+/// The same for text that may have several lines, as the messages of panics do: ends of lines and tabs are what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownLines<'a>(pub &'a str);
+
+impl fmt::Display for ShownLines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        escape(f, self.0, |c| c != '\n' && c != '\t' && Shown::acts(c))
+    }
+}
+
+/// Writes a text with escapes for the characters that act.
+fn escape(f: &mut fmt::Formatter<'_>, text: &str, acts: fn(char) -> bool) -> fmt::Result {
+    let mut rest = text;
+    while let Some(at) = rest.find(acts) {
+        f.write_str(&rest[..at])?;
+        let mut behind = rest[at..].chars();
+        if let Some(c) = behind.next() {
+            match c {
+                c if f.alternate() => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))?,
+                '\n' | '\r' | '\t' => write!(f, "{}", c.escape_default())?,
+                c => write!(f, "{}", c.escape_unicode())?,
+            }
+        }
+        rest = behind.as_str();
+    }
+    f.write_str(rest)
 }
 
 #[cfg(test)]
@@ -63,6 +78,12 @@ mod tests {
             assert_eq!(Shown(text).to_string(), shown);
             assert_eq!(Shown(text).is_plain(), text == shown);
         }
+    }
+
+    #[test]
+    fn lines_stay_lines_and_nothing_else_acts() {
+        assert_eq!(ShownLines("left: 1\n\tright: 2").to_string(), "left: 1\n\tright: 2");
+        assert_eq!(ShownLines("a\r\n\x1b[2J\u{202e}b\x08").to_string(), "a\\r\n\\u{1b}[2J\\u{202e}b\\u{8}");
     }
 
     #[test]

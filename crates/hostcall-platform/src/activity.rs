@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::Error;
+use crate::queue::Launch;
 
 type Subscriber = Arc<dyn Fn(bool) + Send + Sync>;
 type Watcher = Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>;
@@ -24,6 +25,8 @@ pub enum LaunchEvent<'a> {
         number: u64,
         /// What is launched; `None`: a graph, what was launched by other means, or what is recorded and does not run.
         kernel: Option<&'a str>,
+        /// Its shape, where the kernel is known.
+        launch: Option<&'a Launch>,
         /// Which of the device's queues it is in: its launches run one after another.
         queue: u64,
     },
@@ -64,6 +67,7 @@ struct Launches {
 /// A launch that has not ended.
 struct Open {
     kernel: Option<Arc<str>>,
+    launch: Option<Launch>,
     queue: u64,
     made: bool,
 }
@@ -94,10 +98,10 @@ impl Activity {
         (self.in_flight() == 0).then(idle)
     }
 
-    /// Makes a launch of this kernel in a queue, counted before; `None`: nobody knows what is launched.
+    /// Makes a launch of this kernel in this shape in a queue, counted before; `None`: nobody knows what is launched.
     pub(crate) fn launch<R>(
         self: &Arc<Self>,
-        kernel: Option<&Arc<str>>,
+        kernel: Option<(&Arc<str>, &Launch)>,
         queue: u64,
         launch: impl FnOnce(Ticket) -> Result<R, Error>,
     ) -> Result<R, Error> {
@@ -109,7 +113,7 @@ impl Activity {
     }
 
     /// Counts a launch, and numbers it.
-    pub(crate) fn ticket(self: &Arc<Self>, kernel: Option<&Arc<str>>, queue: u64) -> Ticket {
+    pub(crate) fn ticket(self: &Arc<Self>, kernel: Option<(&Arc<str>, &Launch)>, queue: u64) -> Ticket {
         let _counting = self.still.read().unwrap_or_else(PoisonError::into_inner);
         // AcqRel: pairs with the other changes of the count, so that exactly one of them sees it leave zero.
         if self.count.fetch_add(1, Ordering::AcqRel) == 0 {
@@ -118,8 +122,9 @@ impl Activity {
         let launches = &mut *self.launches();
         launches.newest += 1;
         let number = launches.newest;
-        launches.open.insert(number, Open { kernel: kernel.cloned(), queue, made: false });
-        launches.tell(LaunchEvent::Begun { number, kernel: kernel.map(|name| &**name), queue });
+        let (kernel, launch) = kernel.unzip();
+        launches.open.insert(number, Open { kernel: kernel.cloned(), launch: launch.copied(), queue, made: false });
+        launches.tell(LaunchEvent::Begun { number, kernel: kernel.map(|name| &**name), launch, queue });
         Ticket { activity: self.clone(), number }
     }
 
@@ -133,8 +138,8 @@ impl Activity {
     /// Tells the watcher of each launch from now on, and first of those that have not ended.
     pub(crate) fn watch(self: &Arc<Self>, watcher: Watcher) -> Watch {
         let launches = &mut *self.launches();
-        for (&number, Open { kernel, queue, made }) in &launches.open {
-            watcher(LaunchEvent::Begun { number, kernel: kernel.as_deref(), queue: *queue });
+        for (&number, Open { kernel, launch, queue, made }) in &launches.open {
+            watcher(LaunchEvent::Begun { number, kernel: kernel.as_deref(), launch: launch.as_ref(), queue: *queue });
             if *made {
                 // With which others it was made is not known any more.
                 watcher(LaunchEvent::Made { number, one: false });
@@ -269,6 +274,8 @@ impl fmt::Debug for Subscription {
 mod tests {
     use super::*;
 
+    const LAUNCH: Launch = Launch::linear(3, 32);
+
     #[test]
     fn nothing_is_launched_while_somebody_makes_use_of_idleness() {
         let activity = Arc::new(Activity::default());
@@ -307,10 +314,10 @@ mod tests {
     #[test]
     fn a_watcher_who_comes_later_does_not_know_in_what_order_launches_were_made() {
         let activity = Arc::new(Activity::default());
-        let made = activity.launch(Some(&"made".into()), 0, Ok).expect("made");
+        let made = activity.launch(Some((&"made".into(), &LAUNCH)), 0, Ok).expect("made");
         let heard = Arc::new(Mutex::new(Vec::new()));
         let theirs = heard.clone();
-        let making = activity.launch(Some(&"making".into()), 0, |ticket| {
+        let making = activity.launch(Some((&"making".into(), &LAUNCH)), 0, |ticket| {
             let watch = activity.watch(Arc::new(move |event| {
                 if let LaunchEvent::Made { number, one } = event {
                     theirs.lock().unwrap().push((number, one));
@@ -326,13 +333,16 @@ mod tests {
     #[test]
     fn watchers_hear_of_each_launch_and_first_of_those_that_run() {
         let activity = Arc::new(Activity::default());
-        let first = activity.ticket(Some(&"first".into()), 7);
+        let first = activity.ticket(Some((&"first".into(), &LAUNCH)), 7);
         let heard = Arc::new(Mutex::new(Vec::new()));
         let watch = activity.watch({
             let heard = heard.clone();
             Arc::new(move |event| {
                 heard.lock().unwrap().push(match event {
-                    LaunchEvent::Begun { number, kernel, queue } => (number, format!("{} in {queue}", kernel.unwrap_or("?"))),
+                    LaunchEvent::Begun { number, kernel, launch, queue } => {
+                        assert_eq!(launch, kernel.map(|_| &LAUNCH));
+                        (number, format!("{} in {queue}", kernel.unwrap_or("?")))
+                    }
                     LaunchEvent::Made { number, one } => (number, format!("made, one: {one}")),
                     LaunchEvent::Ended { number } => (number, "ended".to_owned()),
                 });
@@ -341,8 +351,8 @@ mod tests {
         let second = activity.ticket(None, 8);
         assert_eq!((first.number(), second.number()), (1, 2));
         drop(first);
-        drop(activity.launch(Some(&"third".into()), 8, Ok).expect("made"));
-        let refused = activity.launch(Some(&"fourth".into()), 8, |_| Err::<(), _>(Error::WrongDevice { what: "it" }));
+        drop(activity.launch(Some((&"third".into(), &LAUNCH)), 8, Ok).expect("made"));
+        let refused = activity.launch(Some((&"fourth".into(), &LAUNCH)), 8, |_| Err::<(), _>(Error::WrongDevice { what: "it" }));
         assert!(refused.is_err());
         let graph = activity.launch(None, 9, Ok).expect("made");
         drop(watch);

@@ -185,8 +185,8 @@ impl Queue {
             return Err(Error::Launch { kernel: kernel.name().to_owned(), reason });
         }
         tracing::debug!(kernel = kernel.name(), groups = ?launch.groups, group_size = ?launch.group_size, "launch");
-        let name = (!self.0.backend.is_recording()).then(|| kernel.shared_name());
-        self.device().activity().launch(name, self.number(), |ticket| {
+        let known = (!self.0.backend.is_recording()).then(|| (kernel.shared_name(), &launch));
+        self.device().activity().launch(known, self.number(), |ticket| {
             // SAFETY: the caller answers for the arguments; number and sizes were checked where the program says them.
             unsafe { self.0.backend.launch(kernel.backend(), &launch, args.params(), ticket) }
         })

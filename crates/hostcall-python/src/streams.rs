@@ -271,6 +271,7 @@ impl Streams {
             d.set_item("waited", it.waited)?;
             d.set_item("filtered", it.filtered)?;
             d.set_item("overwritten", it.overwritten)?;
+            d.set_item("unhandled", it.unhandled)?;
             Ok(d)
         };
         summary.streams.iter().map(row).collect()

@@ -298,6 +298,7 @@ impl StreamsBuilder {
             chain: Some((listed.finish)(listed.handlers)),
             messages: Default::default(),
             values: Default::default(),
+            unhandled: Default::default(),
         };
         let modest = device.info().kind == DeviceKind::Sim;
         let record = |path: PathBuf| Recording::start(&path, threads).map_err(|source| StartError::Record { path, source });

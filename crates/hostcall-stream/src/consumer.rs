@@ -121,9 +121,13 @@ pub(crate) struct Slot {
     units: u32,
     /// `None`: it has no handlers.
     part: Option<Box<dyn Part>>,
+    /// Whether somebody takes or keeps its messages.
+    taken: bool,
     pending: Pending,
     messages: u64,
     values: u64,
+    /// Messages that nobody handled.
+    unhandled: u64,
 }
 
 /// One thread.
@@ -206,9 +210,11 @@ impl Consumer {
             stream: stream.clone(),
             units: stream.schema.units(),
             part: stream.part(),
+            taken: stream.is_taken() || self.shared.recording.is_some(),
             pending: Pending::default(),
             messages: 0,
             values: 0,
+            unhandled: 0,
         };
         let streams = self.shared.registry.all();
         self.slots.extend(streams[self.slots.len()..].iter().map(slot));
@@ -319,7 +325,9 @@ impl Consumer {
         for slot in &mut self.slots {
             slot.flush(&self.shared);
             if slot.messages > 0 {
-                slot.stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
+                let messages = std::mem::take(&mut slot.messages);
+                let unhandled = if slot.taken { std::mem::take(&mut slot.unhandled) } else { messages };
+                slot.stream.count(messages, std::mem::take(&mut slot.values), unhandled);
             }
         }
         self.moved.drain(..).for_each(|ring| self.rings[ring].advance());
@@ -408,6 +416,7 @@ impl Slot {
         {
             // Relaxed: counted before `advance`.
             shared.handler_panics.fetch_add(1, Ordering::Relaxed);
+            self.unhandled += messages;
         }
         self.pending.clear();
     }
@@ -509,6 +518,20 @@ mod tests {
         Consumer::new(shared.clone(), 0, 1).run();
         let received = shared.registry.all()[0].messages.load(Ordering::Relaxed);
         assert!((1000..=1024 + 2 * 128).contains(&received), "{received} messages from a ring of 1024 granules");
+    }
+
+    #[test]
+    fn messages_of_a_batch_at_which_a_handler_panicked_are_those_that_nobody_handled() {
+        let (set, shared) = ring_of([accesses(|origin, _| assert_ne!(origin.group, 1, "a handler's own"))].into_iter());
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        let mut at = 0;
+        for wave in [0, 1, 2] {
+            at = store(&set, at, 1, wave, usize::MAX);
+            consumer.look_once();
+        }
+        let stream = &shared.registry.all()[0];
+        let counted = [&stream.messages, &stream.unhandled, &shared.handler_panics].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(counted, [3, 1, 1]);
     }
 
     fn torn(shared: &Shared) -> u64 {

@@ -23,6 +23,9 @@ pub struct StreamCounts {
     pub filtered: u64,
     /// Messages of [`Policy::Latest`](hostcall_abi::stream::Policy::Latest) that were sent and not received: others overwrote them before anybody asked.
     pub overwritten: u64,
+    /// Of those received, messages that nobody handled: their stream has no handler, and is neither recorded nor kept by a sink; or a handler panicked at their
+    /// batch, of which other handlers may have seen it.
+    pub unhandled: u64,
 }
 
 /// What was counted, since the [`Streams`](crate::Streams) were started.
@@ -62,12 +65,19 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, stream) in self.streams.iter().enumerate() {
-            let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten } = stream;
+            let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten, unhandled } = stream;
             if i > 0 {
                 writeln!(f)?;
             }
             write!(f, "{name}: {messages} messages of {values} values")?;
-            for (count, what) in [(dropped, "dropped"), (filtered, "filtered"), (overwritten, "overwritten"), (waited, "waited for room")] {
+            let more = [
+                (dropped, "dropped"),
+                (filtered, "filtered"),
+                (overwritten, "overwritten"),
+                (waited, "waited for room"),
+                (unhandled, "handled by nobody"),
+            ];
+            for (count, what) in more {
                 if *count > 0 {
                     write!(f, ", {count} {what}")?;
                 }
@@ -99,9 +109,9 @@ mod tests {
 
     #[test]
     fn a_summary_says_what_is_not_zero() {
-        let stream = StreamCounts { name: "Loss".into(), messages: 3, values: 96, dropped: 2, ..StreamCounts::default() };
+        let stream = StreamCounts { name: "Loss".into(), messages: 3, values: 96, dropped: 2, unhandled: 1, ..StreamCounts::default() };
         let summary = Summary { streams: vec![stream], torn: 1, ..Summary::default() };
-        assert_eq!(summary.to_string(), "Loss: 3 messages of 96 values, 2 dropped\n1 messages never became whole");
+        assert_eq!(summary.to_string(), "Loss: 3 messages of 96 values, 2 dropped, 1 handled by nobody\n1 messages never became whole");
         assert!(!summary.is_complete());
     }
 }

@@ -102,6 +102,8 @@ impl<M, H: Handler<M>> Erased<M> for Of<H> {
 
 /// The handlers of one stream, in order, without their types.
 pub(crate) trait Chain: Send + Sync + fmt::Debug {
+    /// Whether there is no handler.
+    fn is_empty(&self) -> bool;
     /// The part of a thread that is to read rings.
     fn thread(&self) -> Box<dyn Part>;
     /// What the handlers found out; `only`: those of this type.
@@ -166,6 +168,10 @@ impl<M> fmt::Debug for TypedChain<M> {
 }
 
 impl<M: Message> Chain for TypedChain<M> {
+    fn is_empty(&self) -> bool {
+        self.handlers.is_empty()
+    }
+
     fn thread(&self) -> Box<dyn Part> {
         let states: States = Arc::new(Mutex::new(self.handlers.iter().map(|handler| handler.state()).collect()));
         locked(&self.threads).push(states.clone());

@@ -48,7 +48,7 @@ mod view;
 pub use batch::{Batch, Delivery, Head, Origin};
 pub use builder::StreamsBuilder;
 pub use counts::{StreamCounts, Summary};
-pub use dispatch::Dispatch;
+pub use dispatch::{Dispatch, Shape};
 pub use errors::{AttachError, FilterError, StartError, WaitError};
 pub use file::open;
 pub use filter::Filter;

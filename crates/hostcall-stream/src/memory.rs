@@ -6,12 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hostcall_abi::stream::header::MAX_GRANULES;
 use hostcall_abi::stream::rings::{MAX_RINGS_LOG2, RingState, STRIDE};
 use hostcall_abi::stream::unit::Position;
-use hostcall_abi::stream::{Counters, Credit, GRANULE, Gate, MAX_RING_LOG2, MIN_RING_LOG2, Rings};
+use hostcall_abi::stream::{Bounds, Counters, Credit, GRANULE, Gate, MAX_RING_LOG2, MIN_RING_LOG2, Rings};
 use offload::{Device, HostMemory, Line, LineStore, Memory, Queue, Window, WindowError};
 
+use crate::filter::Filter;
 use crate::view::{Eye, RingView};
 
 /// Bytes of a granule.
+/// Bytes of what the host says of a stream.
+const GATE: usize = size_of::<Gate>() + size_of::<Bounds>();
 const GRANULE_BYTES: usize = GRANULE as usize * 4;
 /// Between the ends of rings, so that their first lines fall on different sets of a cache: an odd number of lines.
 const GAP: usize = 17 * GRANULE_BYTES;
@@ -162,8 +165,8 @@ impl RingSet {
         let control = device.alloc_host::<u64>(sizes.rings() * STRIDE / 8)?;
         let streams = streams as usize;
         let counters = streams * sizes.rings() * size_of::<Counters>();
-        // Gates first: they are aligned most.
-        let states = device.alloc::<u8>(sizes.rings() * STRIDE + streams * size_of::<Gate>() + counters.max(1))?;
+        // Bounds and gates first: they are aligned most.
+        let states = device.alloc::<u8>(sizes.rings() * STRIDE + streams * GATE + counters.max(1))?;
         let queue = device.queue()?;
         queue.fill(&states, 0)?;
         queue.synchronize()?;
@@ -209,22 +212,26 @@ impl RingSet {
 
     /// Where the first stream's gate is.
     fn gates(&self) -> u64 {
-        self.states.address() + (self.sizes.rings() * STRIDE) as u64
+        self.states.address() + (self.sizes.rings() * STRIDE + self.streams as usize * size_of::<Bounds>()) as u64
     }
 
     /// Where counters begin in `states`.
     fn counters_at(&self) -> usize {
-        self.sizes.rings() * STRIDE + self.streams as usize * size_of::<Gate>()
+        self.sizes.rings() * STRIDE + self.streams as usize * GATE
     }
 
-    /// Writes the gate of a stream, now: kernels may run. Nothing is done for a stream that came after the rings.
-    pub(crate) fn set_gate(&self, stream: u32, gate: &Gate) -> Result<(), offload::Error> {
+    /// Writes gate and bounds of a stream, now: kernels may run. Nothing is done for a stream that came after the rings.
+    pub(crate) fn set_filter(&self, stream: u32, filter: &Filter) -> Result<(), offload::Error> {
         if stream > self.streams {
             return Ok(());
         }
-        let words = gate.words().map(u32::to_ne_bytes);
-        // SAFETY: the gate lies inside `states`, which lives as long as `self`; waves load it as words, any mixture of which is a gate to them.
-        unsafe { self.device.backend().write(Rings::gate_of(self.gates(), stream), words.as_flattened()) }
+        let write = |at, words: [u32; 8]| {
+            let words = words.map(u32::to_ne_bytes);
+            // SAFETY: both lie inside `states`, which lives as long as `self`; waves load them as words, any mixture of which is a gate or bounds to them.
+            unsafe { self.device.backend().write(at, words.as_flattened()) }
+        };
+        write(Rings::bounds_of(self.gates(), stream), filter.bounds().words())?;
+        write(Rings::gate_of(self.gates(), stream), filter.gate().words())
     }
 
     pub(crate) fn device(&self) -> &Device {

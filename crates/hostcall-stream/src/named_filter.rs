@@ -1,9 +1,11 @@
 //! Filters as people write them: `Access: groups=0..8, lanes=0xff, rate=1/64`.
 
 use std::fmt;
+use std::ops::Bound;
 use std::str::FromStr;
 
 use hostcall_abi::stream::Gate;
+use hostcall_abi::stream::bounds::MOST;
 
 use crate::filter::Filter;
 
@@ -12,7 +14,10 @@ use crate::filter::Filter;
 /// ```text
 /// NAME: all | none | PART, PART…
 /// groups=0..8      workgroups with these numbers; also 3, 0..=7, 8.., ..8
+/// group.x=0..8     workgroups with these x in their grid; also group.y, group.z
+/// waves=0..4       waves with these numbers in their workgroup
 /// lanes=0xff       lanes of each wave, one bit each; also 0b1111, 3, 0..8
+/// lane.x=0..8      lanes with these x in their workgroup; also lane.y, lane.z
 /// rate=1/64        of so many messages one: a power of two up to 2048
 /// ```
 ///
@@ -39,6 +44,25 @@ impl fmt::Display for NamedFilter {
     }
 }
 
+/// The parts of a filter, with what a person may write for each: the messages of errors name them from here.
+const PARTS: [(&str, &str); 10] = [
+    ("groups", "0..8"),
+    ("group.x", "0..8"),
+    ("group.y", "0..8"),
+    ("group.z", "0..8"),
+    ("waves", "0..4"),
+    ("lanes", "0xff"),
+    ("lane.x", "0..8"),
+    ("lane.y", "0..8"),
+    ("lane.z", "0..8"),
+    ("rate", "1/64"),
+];
+
+/// All parts, with examples.
+fn known() -> String {
+    PARTS.map(|(key, example)| format!("{key}={example}")).join(", ")
+}
+
 /// Why a text is no filter. Each names the part that is wrong.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -58,7 +82,7 @@ pub enum ParseFilterError {
         name: String,
     },
     /// Nothing stands between two commas, or behind the name.
-    #[error("nothing stands in place {place} behind `{stream}:`: write groups=, lanes= or rate=, `all` or `none`")]
+    #[error("nothing stands in place {place} behind `{stream}:`: write one of {}, or alone `all` or `none`", known())]
     Nothing {
         /// The stream.
         stream: String,
@@ -66,15 +90,13 @@ pub enum ParseFilterError {
         place: usize,
     },
     /// A part that is none.
-    #[error("`{part}` is no part of a filter: there are groups=0..8, lanes=0xff, rate=1/64, and alone `all` or `none`")]
+    #[error("`{part}` is no part of a filter: there are {}, and alone `all` or `none`", known())]
     Unknown {
         /// The part.
         part: String,
     },
     /// A part that was said before, or that says all alone.
-    #[error(
-        "`{part}` comes beside another part that says as much: write each of groups=, lanes= and rate= once, and `all` or `none` alone"
-    )]
+    #[error("`{part}` comes beside another part that says as much: write each part once, and `all` or `none` alone")]
     Twice {
         /// The second of them.
         part: String,
@@ -136,7 +158,8 @@ impl FromStr for NamedFilter {
 
 /// The parts behind a name.
 fn parts(stream: &str, parts: &str) -> Result<Filter, ParseFilterError> {
-    let (mut filter, mut said) = (Filter::all(), [false; 3]);
+    let (mut filter, mut said) = (Filter::all(), [false; PARTS.len()]);
+    let (mut group, mut lane) = ([ALL; 3], [ALL; 3]);
     for (place, part) in (1..).zip(parts.split(',').map(str::trim)) {
         if part.is_empty() {
             return Err(ParseFilterError::Nothing { stream: stream.into(), place });
@@ -146,22 +169,43 @@ fn parts(stream: &str, parts: &str) -> Result<Filter, ParseFilterError> {
         }
         let unknown = || ParseFilterError::Unknown { part: part.into() };
         let (key, value) = part.split_once('=').map(|(key, value)| (key.trim(), value.trim())).ok_or_else(unknown)?;
-        let index = ["groups", "lanes", "rate"].iter().position(|known| *known == key).ok_or_else(unknown)?;
+        let index = PARTS.iter().position(|(known, _)| *known == key).ok_or_else(unknown)?;
         if std::mem::replace(&mut said[index], true) {
             return Err(ParseFilterError::Twice { part: part.into() });
         }
         let empty = || ParseFilterError::Empty { stream: stream.into(), part: part.into() };
-        filter = match index {
-            0 => match range(part, value, u32::MAX)? {
-                (first, None) => filter.groups(first..),
-                (first, Some(last)) if first <= last => filter.groups(first..=last),
-                _ => return Err(empty()),
-            },
-            1 => filter.lanes(lanes(part, value)?.ok_or_else(empty)?),
-            _ => filter.one_in(rate(value).ok_or_else(|| ParseFilterError::Rate { part: part.into() })?),
+        let among = |most| {
+            let (first, last) = range(part, value, most)?;
+            let last = last.unwrap_or(u32::MAX);
+            if first <= last { Ok((first, last)) } else { Err(empty()) }
         };
+        match key {
+            "groups" => filter = filter.groups(within(among(u32::MAX)?)),
+            "group.x" => group[0] = among(u32::MAX)?,
+            "group.y" => group[1] = among(MOST)?,
+            "group.z" => group[2] = among(MOST)?,
+            // An end may be behind the last wave, and nothing else.
+            "waves" => match among(32)? {
+                (32, _) => return Err(empty()),
+                waves => filter = filter.waves(within(waves)),
+            },
+            "lanes" => filter = filter.lanes(lanes(part, value)?.ok_or_else(empty)?),
+            "lane.x" => lane[0] = among(MOST)?,
+            "lane.y" => lane[1] = among(MOST)?,
+            "lane.z" => lane[2] = among(MOST)?,
+            _ => filter = filter.one_in(rate(value).ok_or_else(|| ParseFilterError::Rate { part: part.into() })?),
+        }
     }
-    Ok(filter)
+    let ([x, y, z], [w, h, d]) = (group.map(within), lane.map(within));
+    Ok(filter.group_at(x, y, z).lane_at(w, h, d))
+}
+
+/// First and last of all numbers.
+const ALL: (u32, u32) = (0, u32::MAX);
+
+/// A range from first and last, without an end if the last is the greatest.
+fn within((first, last): (u32, u32)) -> (Bound<u32>, Bound<u32>) {
+    (Bound::Included(first), if last == u32::MAX { Bound::Unbounded } else { Bound::Included(last) })
 }
 
 /// First and last of a range; without a last one it has no end. An empty range has its first behind its last.
@@ -251,6 +295,13 @@ mod tests {
             ("Access: lanes=..", all),
             ("Access: lanes=4..", all.lanes(u64::MAX << 4)),
             ("Access: rate=1/1", all),
+            ("Access: group.x=1..4", all.group_at(1..4, .., ..)),
+            ("Access: group.z=7, lane.y=..2, group.y=3..", all.group_at(.., 3.., 7..=7).lane_at(.., ..2, ..)),
+            ("Access: group.x=..,lane.z=..", all),
+            ("Access: group.x=4294967295", all.group_at(u32::MAX.., .., ..)),
+            ("Access: lane.x=0..=31, lane.z=1, waves=1..3, rate=1/2", all.lane_at(..32, .., 1..2).waves(1..3).one_in(2)),
+            ("Access: waves=31", all.waves(31..)),
+            ("Access: waves=0..32", all),
         ] {
             assert_eq!(filter(text), Ok(expected), "{text}");
         }
@@ -273,6 +324,13 @@ mod tests {
             ("Access: rate=1/2, rate=1/4", "`rate=1/4` comes beside"),
             ("Access: groups=a..8", "`groups=a..8`: `a` is no number up to 4294967295"),
             ("Access: groups=-1", "`-1` is no number"),
+            ("Access: group.w=1", "`group.w=1` is no part of a filter: there are groups=0..8, group.x=0..8, group.y="),
+            ("Access: group=1..2", "and alone `all` or `none`"),
+            ("Access: lane.x=1, lane.x=2", "`lane.x=2` comes beside"),
+            ("Access: group.y=65536", "`65536` is no number up to 65535"),
+            ("Access: lane.z=4..4", "`lane.z=4..4` lets nothing through: write `Access: none`"),
+            ("Access: waves=33", "`33` is no number up to 32"),
+            ("Access: waves=32", "`waves=32` lets nothing through"),
             ("Access: groups=", "`groups=`: `` is no number"),
             ("Access: groups=0..=", "`` is no number"),
             ("Access: groups=4294967296", "`4294967296` is no number up to 4294967295"),

@@ -27,6 +27,7 @@ pub(crate) struct Registered {
     pub(crate) sinks: Vec<Arc<dyn Sink>>,
     pub(crate) messages: AtomicU64,
     pub(crate) values: AtomicU64,
+    pub(crate) unhandled: AtomicU64,
 }
 
 impl Registered {
@@ -43,6 +44,7 @@ impl Registered {
             sinks,
             messages: AtomicU64::new(0),
             values: AtomicU64::new(0),
+            unhandled: AtomicU64::new(0),
         }
     }
 
@@ -56,11 +58,17 @@ impl Registered {
         sink::part(&self.schema, &self.sinks, self.chain.as_deref())
     }
 
-    /// Adds what a thread has received.
-    pub(crate) fn count(&self, messages: u64, values: u64) {
+    /// Whether a handler or a sink takes its messages.
+    pub(crate) fn is_taken(&self) -> bool {
+        !self.sinks.is_empty() || self.chain.as_ref().is_some_and(|chain| !chain.is_empty())
+    }
+
+    /// Adds what a thread has received, and how many messages of it nobody has handled.
+    pub(crate) fn count(&self, messages: u64, values: u64, unhandled: u64) {
         // Relaxed: who waits for messages sees the counts by `Progress::advance`, which comes after.
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.values.fetch_add(values, Ordering::Relaxed);
+        self.unhandled.fetch_add(unhandled, Ordering::Relaxed);
     }
 }
 

@@ -149,7 +149,7 @@ impl Streams {
         }
         let set = Arc::new(set);
         for (number, stream) in numbered(&streams) {
-            set.set_gate(number, stream.filter().gate())?;
+            set.set_filter(number, &stream.filter())?;
         }
         // Before its address is known there.
         program.keep(Arc::new(Kept { _set: set.clone(), closed: set.closed().clone() }));
@@ -161,7 +161,7 @@ impl Streams {
         self.shared.add(set.clone());
         for (number, stream) in numbered(&streams).filter(|(_, stream)| stream.live) {
             // It may have changed, and whoever changed it did not know of these rings.
-            set.set_gate(number, stream.filter().gate())?;
+            set.set_filter(number, &stream.filter())?;
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Streams {
         let mut now = stream.filter();
         *now = filter.as_patient_as(*now);
         for set in self.shared.rings() {
-            set.set_gate(number, now.gate())?;
+            set.set_filter(number, &now)?;
         }
         Ok(())
     }
@@ -407,6 +407,7 @@ impl Streams {
                 filtered: counters.filtered,
                 // (More have been received than sent where some are sent since the device was asked, or it lies.)
                 overwritten: counters.sent.saturating_sub(messages),
+                unhandled: stream.unhandled.load(Ordering::Relaxed),
             }
         };
         Summary {

@@ -14,7 +14,7 @@ use hostcall_abi::port::Group;
 use hostcall_abi::sim::{LaneInfo, SimOps};
 use hostcall_abi::stream::message::word;
 use hostcall_abi::stream::rings::{RingState, STRIDE};
-use hostcall_abi::stream::{self, Counter, Counters, Credit, From, Gate, Policy, RingLink, Rings, Sent, Subject, bytes};
+use hostcall_abi::stream::{self, Bounds, Counter, Counters, Credit, From, Gate, Place, Policy, RingLink, Rings, Sent, Subject, bytes};
 use hostcall_cpp_tests::stream_clients;
 
 /// What a lane did with its machine.
@@ -47,6 +47,7 @@ impl Access {
 struct Memory {
     rings: Rings,
     gate: Gate,
+    bounds: Bounds,
     head: u32,
     /// What the device knows of the reader, and what the reader has said. With a window there is only the first.
     credit: u64,
@@ -192,7 +193,8 @@ impl Machine {
         })
     }
     fn load_gate(self, at: u64) -> Gate {
-        memory(|m| (Access::LoadGate(at), m.gate))
+        // Bounds, which lie before the gates, are loaded as gates are.
+        memory(|m| (Access::LoadGate(at), if at < m.rings.gates { Gate::of_words(m.bounds.words()) } else { m.gate }))
     }
     fn dice(self) -> u32 {
         with(|lane| {
@@ -223,7 +225,7 @@ impl Machine {
     }
 
     /// The number of the workgroup, and of the wave in it.
-    fn place(self) -> (u64, u32) {
+    fn numbers(self) -> (u64, u32) {
         with(|lane| {
             let LaneInfo { group: [x, y, z], groups: [nx, ny, _], local: [lx, ly, lz], local_size: [sx, sy, _], wave_size, .. } = lane.info;
             let group = (u64::from(z) * u64::from(ny) + u64::from(y)) * u64::from(nx) + u64::from(x);
@@ -231,7 +233,7 @@ impl Machine {
         })
     }
     fn ring(self) -> u32 {
-        let (group, wave) = self.place();
+        let (group, wave) = self.numbers();
         Rings::ring_of(self.rings().rings_log2, (group as u32).wrapping_mul(32).wrapping_add(wave))
     }
     fn own(self, first: u64) -> u64 {
@@ -251,7 +253,7 @@ impl RingLink for Machine {
         with(|lane| lane.info.wave_size == 64)
     }
     fn from(self) -> From {
-        let (group, wave) = self.place();
+        let (group, wave) = self.numbers();
         with(|lane| From { group, wave, sm: lane.info.sm, launch: lane.info.launch })
     }
     fn head(self) -> u32 {
@@ -277,6 +279,12 @@ impl RingLink for Machine {
     }
     fn gate(self, stream: u32) -> Gate {
         self.load_gate(Rings::gate_of(self.rings().gates, stream))
+    }
+    fn bounds(self, stream: u32) -> Bounds {
+        Bounds::of_words(self.load_gate(Rings::bounds_of(self.rings().gates, stream)).words())
+    }
+    fn place(self) -> Place {
+        with(|lane| Place { group: lane.info.group, lane: lane.info.local })
     }
     fn dice(self) -> u32 {
         Machine::dice(self)

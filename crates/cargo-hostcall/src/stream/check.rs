@@ -7,13 +7,13 @@ use std::path::Path;
 use hostcall_stream::Summary;
 use hostcall_stream::file::Ending;
 
-use super::{code, read};
+use super::{Filters, code, read};
 use crate::Outcome;
 
 /// Reading checks the frames' checksums, the messages, and the order of positions in each ring; the rest is checked here.
 pub(super) fn run(path: &Path, mut out: impl Write) -> Outcome {
     let mut found = BTreeMap::<u32, (u64, u64)>::new();
-    let (reader, mut right) = read(path, |message| {
+    let (reader, mut right) = read(path, &Filters::default(), |message| {
         let (messages, values) = found.entry(message.header.stream).or_default();
         *messages += 1;
         *values += message.rows().count() as u64;

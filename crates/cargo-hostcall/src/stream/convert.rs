@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::lines::{Format, Lines};
 use super::target::Target;
-use super::{beside, cannot_write, code, known_stream, read};
+use super::{Filters, beside, cannot_write, code, known_stream, read};
 use crate::Outcome;
 
 /// What a recording is converted to.
@@ -44,7 +44,7 @@ impl To {
     }
 }
 
-pub(super) fn run(path: &Path, out: &Path, to: Option<To>, stream: Option<String>) -> Outcome {
+pub(super) fn run(path: &Path, out: &Path, to: Option<To>, stream: Option<String>, filters: &Filters) -> Outcome {
     let unknown = || {
         format!(
             "cannot tell the format of `{}`: name it .ndjson, .csv, .parquet, .arrow or .perfetto-trace, or a directory/",
@@ -56,25 +56,25 @@ pub(super) fn run(path: &Path, out: &Path, to: Option<To>, stream: Option<String
         #[cfg(feature = "sinks")]
         (None, Target::Sink(place)) => {
             readable(path)?;
-            return through(path, out, hostcall_sinks::convert::Converter::into_sink(place.open()?, stream.clone()), stream);
+            return through(path, out, hostcall_sinks::convert::Converter::into_sink(place.open()?, stream.clone()), stream, filters);
         }
     }
     match to.or_else(|| To::of(out)).ok_or_else(unknown)? {
-        To::Ndjson => lines(path, out, Format::Json, stream),
-        To::Csv => lines(path, out, Format::Csv, stream),
-        to => analysis(path, out, to, stream),
+        To::Ndjson => lines(path, out, Format::Json, stream, filters),
+        To::Csv => lines(path, out, Format::Csv, stream, filters),
+        to => analysis(path, out, to, stream, filters),
     }
 }
 
 #[cfg(not(feature = "sinks"))]
-fn analysis(_: &Path, out: &Path, _: To, _: Option<String>) -> Outcome {
+fn analysis(_: &Path, out: &Path, _: To, _: Option<String>, _: &Filters) -> Outcome {
     let advice = "this build writes .ndjson and .csv only; install it with `cargo install cargo-hostcall --features sinks`";
     Err(format!("cannot write `{}`: {advice}", out.display()).into())
 }
 
 /// Writes all values into a file or a directory for analysis.
 #[cfg(feature = "sinks")]
-fn analysis(path: &Path, out: &Path, to: To, stream: Option<String>) -> Outcome {
+fn analysis(path: &Path, out: &Path, to: To, stream: Option<String>, filters: &Filters) -> Outcome {
     use hostcall_sinks::convert::{Converter, Form};
     let form = match to {
         To::Parquet => Form::Parquet,
@@ -85,7 +85,7 @@ fn analysis(path: &Path, out: &Path, to: To, stream: Option<String>) -> Outcome 
         To::Ndjson | To::Csv => unreachable!("these are lines"),
     };
     readable(path)?;
-    through(path, out, Converter::new(out, form, stream.clone())?, stream)
+    through(path, out, Converter::new(out, form, stream.clone())?, stream, filters)
 }
 
 /// Errors of the recording come before anything is written.
@@ -95,9 +95,15 @@ fn readable(path: &Path) -> Result<(), String> {
 }
 
 #[cfg(feature = "sinks")]
-fn through(path: &Path, out: &Path, mut converter: hostcall_sinks::convert::Converter, stream: Option<String>) -> Outcome {
+fn through(
+    path: &Path,
+    out: &Path,
+    mut converter: hostcall_sinks::convert::Converter,
+    stream: Option<String>,
+    filters: &Filters,
+) -> Outcome {
     let mut known = false;
-    let (reader, right) = read(path, |message| {
+    let (reader, right) = read(path, filters, |message| {
         known |= stream.as_ref().is_some_and(|stream| *stream == message.schema.name);
         converter.message(message)?;
         Ok(true)
@@ -109,10 +115,10 @@ fn through(path: &Path, out: &Path, mut converter: hostcall_sinks::convert::Conv
 }
 
 /// Writes all values into a file, which appears under its name when it is whole.
-fn lines(path: &Path, out: &Path, format: Format, stream: Option<String>) -> Outcome {
+fn lines(path: &Path, out: &Path, format: Format, stream: Option<String>, filters: &Filters) -> Outcome {
     let file = beside(out)?;
     let mut lines = Lines::new(format, stream.clone(), BufWriter::with_capacity(1 << 16, file.as_file()));
-    let (reader, right) = read(path, |message| lines.message(message, u64::MAX))?;
+    let (reader, right) = read(path, filters, |message| lines.message(message, u64::MAX))?;
     let (values, known) = (lines.values(), lines.finish()?);
     known_stream(&reader, stream.as_deref(), known)?;
     file.persist(out).map_err(|error| cannot_write(out, &error.error))?;

@@ -8,13 +8,13 @@ use hostcall_stream::file::Ending;
 use hostcall_stream::{Cell, Table};
 
 use super::kernels::Kernels;
-use super::{code, read};
+use super::{Filters, code, read};
 use crate::Outcome;
 
 pub(super) fn run(path: &Path, mut out: impl Write) -> Outcome {
     let (mut messages, mut values) = (BTreeMap::<u32, u64>::new(), BTreeMap::<u32, u64>::new());
     let mut kernels = Kernels::default();
-    let (reader, right) = read(path, |message| {
+    let (reader, right) = read(path, &Filters::default(), |message| {
         kernels.add(message);
         *messages.entry(message.header.stream).or_default() += 1;
         *values.entry(message.header.stream).or_default() += message.rows().count() as u64;

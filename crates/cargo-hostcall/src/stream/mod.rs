@@ -26,6 +26,7 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use hostcall_stream::NamedFilter;
 use hostcall_stream::file::{Ending, Message, Reader};
 
 use crate::Outcome;
@@ -66,6 +67,8 @@ enum Command {
     Stats {
         /// The recording
         file: PathBuf,
+        #[command(flatten)]
+        filters: Filters,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -84,6 +87,8 @@ enum Command {
         /// The page to write; by default the recording's name with .html
         #[arg(short = 'o', long, value_name = "PAGE")]
         out: Option<PathBuf>,
+        #[command(flatten)]
+        filters: Filters,
     },
     /// Writes the values of a recording into another file: .ndjson, .csv; built with the feature `sinks` also .parquet, .arrow, .perfetto-trace, and DIRECTORY/
     /// of Parquet files; or to whatever address `run --stream` takes
@@ -98,7 +103,41 @@ enum Command {
         /// Only values of this stream
         #[arg(long, value_name = "NAME")]
         stream: Option<String>,
+        #[command(flatten)]
+        filters: Filters,
     },
+}
+
+/// Which messages are wanted.
+#[derive(clap::Args, Clone, Default)]
+struct Filters {
+    /// Which messages of a stream are wanted, as `run --stream-filter` takes it: `NAME: group.x=0..8, lane.y=0, waves=0..2, lanes=0xff`, some of these. May be
+    /// given for several streams
+    #[arg(long = "filter", value_name = "FILTER", value_parser = crate::options::filter)]
+    filters: Vec<NamedFilter>,
+}
+
+impl Filters {
+    /// A name with them behind it.
+    fn named(&self, name: impl Into<String>) -> String {
+        self.filters.iter().fold(name.into(), |name, filter| format!("{name} ({filter})"))
+    }
+
+    /// Opens a recording, of which it hands on what they want.
+    fn open(&self, path: &Path) -> Result<Recording, Box<dyn std::error::Error>> {
+        let mut reader = hostcall_stream::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        reader.select(&self.filters)?;
+        Ok(reader)
+    }
+
+    /// Says what could not be told, and that a filter names a stream that the recording has not.
+    fn check(&self, path: &Path, reader: &Recording) -> Result<(), Box<dyn std::error::Error>> {
+        if reader.unplaced() > 0 {
+            let (path, left_out) = (path.display(), reader.unplaced());
+            eprintln!("note: {path}: {left_out} messages are left out: the shape of their launch is unknown, so x, y and z cannot be told");
+        }
+        self.filters.iter().try_for_each(|filter| known_stream(reader, Some(&filter.stream), false))
+    }
 }
 
 /// Which values, and how they are printed.
@@ -110,6 +149,8 @@ struct Selection {
     /// Only values of this stream
     #[arg(long, value_name = "NAME")]
     stream: Option<String>,
+    #[command(flatten)]
+    filters: Filters,
 }
 
 /// Runs the command.
@@ -119,11 +160,11 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Info { file } => info::run(&file, out),
         Command::Cat { file, selection } => print(&file, &selection, u64::MAX, out),
         Command::Head { file, count, selection } => print(&file, &selection, count, out),
-        Command::Stats { file, json } => stats::run(&file, json, out),
+        Command::Stats { file, filters, json } => stats::run(&file, &filters, json, out),
         Command::Check { file } => check::run(&file, out),
         Command::Live(arguments) => live::run(&arguments, out),
-        Command::Report { file, out } => report::run(&file, out),
-        Command::Convert { file, out, to, stream } => convert::run(&file, &out, to, stream),
+        Command::Report { file, out, filters } => report::run(&file, out, &filters),
+        Command::Convert { file, out, to, stream, filters } => convert::run(&file, &out, to, stream, &filters),
     };
     match done {
         // A closed pipe is no failure of ours: `cat | head -1`.
@@ -139,9 +180,10 @@ type Recording = Reader<BufReader<File>>;
 /// read.
 fn read(
     path: &Path,
+    filters: &Filters,
     mut each: impl FnMut(&Message<'_>) -> Result<bool, Box<dyn std::error::Error>>,
 ) -> Result<(Recording, bool), Box<dyn std::error::Error>> {
-    let mut reader = hostcall_stream::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut reader = filters.open(path)?;
     loop {
         match reader.next() {
             Ok(Some(message)) => {
@@ -159,6 +201,7 @@ fn read(
     if let Some(Ending::Cut { whole }) = reader.ending() {
         eprintln!("note: {} is cut off behind byte {whole}: its program has not completed it", path.display());
     }
+    filters.check(path, &reader)?;
     Ok((reader, true))
 }
 
@@ -169,7 +212,7 @@ fn code(right: bool) -> ExitCode {
 /// Prints up to `most` values.
 fn print(path: &Path, selection: &Selection, most: u64, out: impl Write) -> Outcome {
     let mut lines = Lines::new(selection.format, selection.stream.clone(), out).for_terminal(io::stdout().is_terminal());
-    let (reader, right) = read(path, |message| lines.message(message, most))?;
+    let (reader, right) = read(path, &selection.filters, |message| lines.message(message, most))?;
     let known = lines.finish()?;
     known_stream(&reader, selection.stream.as_deref(), known)?;
     Ok(code(right))

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 
 use hostcall_report::Digest;
 
-use super::{beside, cannot_write, code};
+use super::{Filters, beside, cannot_write, code};
 use crate::Outcome;
 
 /// Writes the page, which appears under its name when it is whole. Of a recording that is damaged it shows what is there, and the exit code is 1.
-pub(super) fn run(path: &Path, out: Option<PathBuf>) -> Outcome {
+pub(super) fn run(path: &Path, out: Option<PathBuf>, filters: &Filters) -> Outcome {
     let out = out.unwrap_or_else(|| path.with_extension("html"));
     if out == path {
         return Err(format!("the page would replace the recording `{}`: name another with -o", path.display()).into());
     }
-    let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let title = filters.named(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
     let digest = match hostcall_stream::open(path) {
-        Ok(reader) => Digest::read(reader),
+        Ok(mut reader) => {
+            reader.select(&filters.filters)?;
+            Digest::read(reader)
+        }
         // Without the file there is nothing to show.
         Err(error @ (hostcall_stream::file::Error::Open { .. } | hostcall_stream::file::Error::Magic)) => {
             return Err(format!("{}: {error}", path.display()).into());

@@ -9,7 +9,7 @@ use hostcall_stream::file::{Message, Value};
 use hostcall_stream::{Cell, Content, Report, Table};
 
 use super::kernels::Kernels;
-use super::{code, read};
+use super::{Filters, code, read};
 use crate::Outcome;
 
 /// What is found out of a stream.
@@ -79,10 +79,10 @@ impl Stream {
     }
 }
 
-pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
+pub(super) fn run(path: &Path, filters: &Filters, json: bool, mut out: impl Write) -> Outcome {
     let mut all = BTreeMap::<u32, Stream>::new();
     let mut kernels = Kernels::default();
-    let (reader, right) = read(path, |message| {
+    let (reader, right) = read(path, filters, |message| {
         kernels.add(message);
         all.entry(message.header.stream).or_default().add(message);
         Ok(true)
@@ -120,7 +120,8 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
             ]);
         }
     }
-    let report = Report { tables: vec![streams, fields, kernels.table("kernels")], ..Report::new(path.display().to_string()) };
+    let report =
+        Report { tables: vec![streams, fields, kernels.table("kernels")], ..Report::new(filters.named(path.display().to_string())) };
     if json {
         writeln!(out, "{:#}", Shown(&report.to_json().to_string()))?;
     } else {

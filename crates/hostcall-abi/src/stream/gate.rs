@@ -25,34 +25,34 @@ pub struct Gate {
     pub shut: u32,
     /// How long a message of [`Policy::Wait`](super::Policy::Wait) waits for room, in nanoseconds. It holds whether the stream is live or not.
     pub patience: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Not 0: the stream's [`Bounds`](super::Bounds) hold, too. They are loaded only then.
+    pub bounded: u32,
 }
 
 const _: () = assert!(size_of::<Gate>() == 32);
 
 impl Gate {
     /// Everything is wanted, and waits for a millisecond.
-    pub const OPEN: Self = Self { lanes: u64::MAX, first: 0, groups: u32::MAX, rate_log2: 0, shut: 0, patience: 1_000_000, reserved: 0 };
+    pub const OPEN: Self = Self { lanes: u64::MAX, first: 0, groups: u32::MAX, rate_log2: 0, shut: 0, patience: 1_000_000, bounded: 0 };
     /// The most that a gate thins out. What [`Policy::Sample`](super::Policy::Sample) does comes on top, as far as a weight still fits into its bits.
     pub const MAX_RATE_LOG2: u32 = 11;
 
     /// The words in memory.
     pub const fn words(&self) -> [u32; 8] {
-        let Self { lanes, first, groups, rate_log2, shut, patience, reserved } = *self;
-        [lanes as u32, (lanes >> 32) as u32, first, groups, rate_log2, shut, patience, reserved]
+        let Self { lanes, first, groups, rate_log2, shut, patience, bounded } = *self;
+        [lanes as u32, (lanes >> 32) as u32, first, groups, rate_log2, shut, patience, bounded]
     }
 
     /// The gate in these words.
     #[inline(always)]
     pub const fn of_words(words: [u32; 8]) -> Self {
-        let [low, high, first, groups, rate_log2, shut, patience, reserved] = words;
-        Self { lanes: low as u64 | (high as u64) << 32, first, groups, rate_log2, shut, patience, reserved }
+        let [low, high, first, groups, rate_log2, shut, patience, bounded] = words;
+        Self { lanes: low as u64 | (high as u64) << 32, first, groups, rate_log2, shut, patience, bounded }
     }
 
     /// The lanes of a wave there whose values are wanted.
     #[inline(always)]
-    const fn wanted(&self, from: From) -> u64 {
+    pub const fn wanted(&self, from: From) -> u64 {
         let inside = (from.group as u32).wrapping_sub(self.first) < self.groups || self.groups == u32::MAX;
         if inside && self.shut == 0 { self.lanes } else { 0 }
     }
@@ -66,7 +66,10 @@ pub(super) fn admit<A: RingLink>(arch: A, group: &Group, subject: &Subject) -> R
     let weight = gate.rate_log2.min(Gate::MAX_RATE_LOG2);
     // One number for all of them. (To ask by a ballot first whether any lane has seen a rate takes longer: this is under way while the gate is loaded.)
     let dice = arch.broadcast(group.mask, arch.dice(), group.leader);
-    let wanted = gate.wanted(arch.from()) >> lane & 1 != 0 && is_chosen(dice, weight);
+    let mut wanted = gate.wanted(arch.from()) >> lane & 1 != 0 && is_chosen(dice, weight);
+    if gate.bounded != 0 {
+        wanted &= arch.bounds(subject.stream).take(&arch.place(), arch.from().wave);
+    }
     let mask = arch.ballot(group.mask, wanted);
     if mask >> lane & 1 != 0 {
         return Ok((Group::new(mask, lane), weight));
@@ -93,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_gate_is_the_same_in_words() {
-        let gate = Gate { lanes: 0x1_0000_0002, first: 3, groups: 4, rate_log2: 5, shut: 6, patience: 7, reserved: 8 };
+        let gate = Gate { lanes: 0x1_0000_0002, first: 3, groups: 4, rate_log2: 5, shut: 6, patience: 7, bounded: 8 };
         assert_eq!(gate.words(), [2, 1, 3, 4, 5, 6, 7, 8]);
         assert_eq!(Gate::of_words(gate.words()), gate);
     }

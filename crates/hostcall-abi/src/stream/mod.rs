@@ -31,6 +31,7 @@
 //! Between reserving and storing, a wave waits for credit only: for no other wave, and for no barrier. Reservations before its own have credit before
 //! it. So the reader always gets on, as long as resident waves make progress.
 
+pub mod bounds;
 pub mod builtin;
 pub mod bytes;
 pub mod encode;
@@ -50,6 +51,7 @@ pub mod site;
 pub mod take;
 pub mod unit;
 
+pub use bounds::{Bounds, Place};
 pub use builtin::{Access, AccessKind, Interval, Space};
 pub use bytes::{ByteLink, ByteStream, TextStream, send_bytes};
 pub use encode::encode;

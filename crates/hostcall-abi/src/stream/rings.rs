@@ -33,7 +33,7 @@ pub struct Rings {
     pub ring_log2: u32,
     /// Rings, as a power of two.
     pub rings_log2: u32,
-    /// Device memory: a [`Gate`](super::Gate) for each stream, by number from 1 on.
+    /// Device memory: a [`Gate`](super::Gate) for each stream, by number from 1 on. Before it lie their [`Bounds`](super::Bounds), backwards.
     pub gates: u64,
 }
 
@@ -89,6 +89,12 @@ impl Rings {
     #[inline(always)]
     pub const fn gate_of(gates: u64, stream: u32) -> u64 {
         gates + (stream.wrapping_sub(1) as u64) * size_of::<super::Gate>() as u64
+    }
+
+    /// Where the [`Bounds`](super::Bounds) of a stream are: before the gates, the last stream's first.
+    #[inline(always)]
+    pub const fn bounds_of(gates: u64, stream: u32) -> u64 {
+        gates.wrapping_sub(stream as u64 * size_of::<super::Bounds>() as u64)
     }
 
     /// Whether waves can use it, as far as its numbers say.

@@ -1,5 +1,6 @@
 //! The device's half: a group of lanes sends a message.
 
+use super::bounds::{Bounds, Place};
 use super::gate::{self, Gate};
 use super::header::{From, Header, Kind};
 use super::layout::Layout;
@@ -63,6 +64,10 @@ pub trait RingLink: Lanes {
     }
     /// What the host wants of the stream now. The look may be stale.
     fn gate(self, stream: u32) -> Gate;
+    /// From where the host wants messages of the stream, which is asked if its gate is [bounded](Gate::bounded). The look may be stale.
+    fn bounds(self, stream: u32) -> Bounds;
+    /// Where the lane is.
+    fn place(self) -> Place;
     /// A number to choose by, which differs from one message to the next.
     fn dice(self) -> u32;
     /// Adds one to a counter of the ring's for this stream.

@@ -8,7 +8,7 @@ use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{
-    Counter, Credit, Found, From, GRANULE, Gate, MIN_RING_LOG2, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
+    Bounds, Counter, Credit, Found, From, GRANULE, Gate, MIN_RING_LOG2, Place, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
 };
 use loom::sync::Arc;
 use loom::sync::atomic::{
@@ -154,6 +154,12 @@ impl RingLink for Wave<'_> {
     fn learn(self) {}
     fn gate(self, _: u32) -> Gate {
         Gate::OPEN
+    }
+    fn bounds(self, _: u32) -> Bounds {
+        Bounds::NONE
+    }
+    fn place(self) -> Place {
+        Place::default()
     }
     fn dice(self) -> u32 {
         0

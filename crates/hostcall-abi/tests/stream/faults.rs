@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hostcall_abi::stream::{Gate, Policy};
+use hostcall_abi::stream::{Bounds, Gate, Policy};
 
 use crate::program::{BYTES, Op, Program, run};
 use crate::ring::Fault;
@@ -25,7 +25,17 @@ fn noticed_of(ops: Vec<Op>, fault: Fault, slowness: u32) -> usize {
     (0..6)
         .filter(|seed| {
             let waves = vec![ops.clone(); 4];
-            let program = Program { waves, wide: false, first: 0, seed: *seed, slowness, fault, gates: [Gate::OPEN; 2], killed: None };
+            let program = Program {
+                waves,
+                wide: false,
+                first: 0,
+                seed: *seed,
+                slowness,
+                fault,
+                gates: [Gate::OPEN; 2],
+                bounds: Bounds::NONE,
+                killed: None,
+            };
             catch_unwind(AssertUnwindSafe(|| run(&program))).is_err()
         })
         .count()

@@ -15,7 +15,8 @@ mod latest;
 mod program;
 mod ring;
 
-use hostcall_abi::stream::{Gate, Policy};
+use hostcall_abi::stream::bounds::{MOST, span};
+use hostcall_abi::stream::{Bounds, Gate, Policy};
 use program::{Op, Program, run};
 use proptest::prelude::*;
 use ring::Fault;
@@ -42,14 +43,25 @@ fn op(wide: bool) -> impl Strategy<Value = Op> {
 fn gate() -> impl Strategy<Value = Gate> {
     let lanes = prop_oneof![Just(u64::MAX), Just(0x8000_2001_8000_2001), any::<u64>()];
     let groups = prop_oneof![Just((0, u32::MAX)), (0..4u32, 0..4u32)];
-    (lanes, groups, 0..4u32, prop::bool::weighted(0.1), 0..2000u32).prop_map(|(lanes, (first, groups), rate_log2, shut, patience)| Gate {
+    let switches = (prop::bool::weighted(0.1), prop::bool::weighted(0.5));
+    (lanes, groups, 0..4u32, switches, 0..2000u32).prop_map(|(lanes, (first, groups), rate_log2, (shut, bounded), patience)| Gate {
         lanes,
         first,
         groups,
         rate_log2,
         shut: shut.into(),
         patience,
-        reserved: 0,
+        bounded: bounded.into(),
+    })
+}
+
+/// Bounds of what there is: y of workgroups, x of lanes, waves.
+fn bounds() -> impl Strategy<Value = Bounds> {
+    (0..4u32, 0..8u32, 0..64u32, 0..64u32, any::<u32>()).prop_map(|(group, last_group, lane, last_lane, waves)| Bounds {
+        group_y: span(group, last_group),
+        lane_x: span(lane.min(last_lane), MOST),
+        waves: waves | waves >> 8,
+        ..Bounds::NONE
     })
 }
 
@@ -62,15 +74,8 @@ pub fn program() -> impl Strategy<Value = Program> {
     let first = prop_oneof![Just(0u64), 1000..1030u64, (1u64 << 32) - 30..(1u64 << 32) + 10];
     any::<bool>().prop_flat_map(move |wide| {
         let waves = prop::collection::vec(prop::collection::vec(op(wide), 1..40), 1..5);
-        (waves, first.clone(), any::<u64>(), 1..200u32, gates()).prop_map(move |(waves, first, seed, slowness, gates)| Program {
-            waves,
-            wide,
-            first,
-            seed,
-            slowness,
-            fault: Fault::None,
-            gates,
-            killed: None,
+        (waves, first.clone(), any::<u64>(), 1..200u32, gates(), bounds()).prop_map(move |(waves, first, seed, slowness, gates, bounds)| {
+            Program { waves, wide, first, seed, slowness, fault: Fault::None, gates, bounds, killed: None }
         })
     })
 }
@@ -93,7 +98,17 @@ proptest! {
 fn flood(policy: Policy, slowness: u32) -> Program {
     let op = Op { mask: u64::from(u32::MAX), units: 31, policy, live: false };
     let gates = [Gate { patience: 100, ..Gate::OPEN }; 2];
-    Program { waves: vec![vec![op; 60]; 3], wide: false, first: 0, seed: 7, slowness, fault: Fault::None, gates, killed: None }
+    Program {
+        waves: vec![vec![op; 60]; 3],
+        wide: false,
+        first: 0,
+        seed: 7,
+        slowness,
+        fault: Fault::None,
+        gates,
+        bounds: Bounds::NONE,
+        killed: None,
+    }
 }
 
 #[test]
@@ -154,4 +169,25 @@ fn a_gate_lets_through_the_workgroups_and_lanes_that_are_wanted() {
     let counted = run(&program(Gate { rate_log2: 1, ..Gate::OPEN }));
     assert!(counted.received > 0 && counted.filtered > 0 && counted.received + u64::from(counted.filtered) == 20, "{counted:?}");
     assert_eq!(counted.stand_for, 2 * counted.received);
+}
+
+#[test]
+fn bounds_let_through_the_places_that_are_wanted_and_only_if_the_gate_says_that_there_are_any() {
+    let op = Op { mask: 0x8000_2005, units: 4, policy: Policy::Block, live: true };
+    let program = |gate: Gate, bounds| Program { waves: vec![vec![op; 5]; 4], gates: [gate; 2], bounds, ..flood(Policy::Block, 4) };
+    let bounded = Gate { bounded: 1, ..Gate::OPEN };
+    for (gate, bounds, received, filtered) in [
+        (bounded, Bounds::NONE, 20, 0),
+        (Gate::OPEN, Bounds { waves: 0, ..Bounds::NONE }, 20, 0),
+        (bounded, Bounds { waves: 0b1010, ..Bounds::NONE }, 10, 10),
+        (bounded, Bounds { group_y: span(1, 3), ..Bounds::NONE }, 15, 5),
+        (bounded, Bounds { group_z: span(1, 3), ..Bounds::NONE }, 0, 20),
+        (bounded, Bounds { first_x: 1, ..Bounds::NONE }, 0, 20),
+        (bounded, Bounds { lane_x: span(2, 13), ..Bounds::NONE }, 20, 0),
+        (bounded, Bounds { lane_x: span(3, 12), ..Bounds::NONE }, 0, 20),
+        (Gate { first: 1, groups: 2, ..bounded }, Bounds { group_y: span(2, 3), ..Bounds::NONE }, 5, 15),
+    ] {
+        let counted = run(&program(gate, bounds));
+        assert_eq!((counted.received, counted.filtered), (received, filtered), "{gate:?} {bounds:?}");
+    }
 }

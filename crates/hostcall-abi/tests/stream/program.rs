@@ -9,7 +9,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::{
-    Counter, Found, Gate, Header, Kind, MAX_UNITS, MIN_RING_LOG2, Policy, Reader, Rows, Sent, Subject, bytes, send, send_bytes,
+    Bounds, Counter, Found, Gate, Header, Kind, MAX_UNITS, MIN_RING_LOG2, Policy, Reader, Rows, Sent, Subject, bytes, send, send_bytes,
 };
 
 use crate::common::Random;
@@ -42,6 +42,8 @@ pub struct Program {
     pub fault: Fault,
     /// The gate of all live streams, and another one which takes its place now and then.
     pub gates: [Gate; 2],
+    /// The bounds of all streams, for gates that are bounded.
+    pub bounds: Bounds,
     /// After so many steps the kernel is killed, wherever its waves are. When what it left has been cleared away, it is launched again.
     pub killed: Option<u32>,
 }
@@ -129,6 +131,7 @@ pub fn run(program: &Program) -> Counted {
     let ring = Rc::new(Ring::new(MIN_RING_LOG2, program.wide, program.first, program.fault));
     let outcomes: Rc<RefCell<Outcomes>> = Rc::default();
     ring.gate.set(program.gates[0]);
+    ring.bounds.set(program.bounds);
     // A second kernel, behind one that was killed, does the same once more.
     let (first, mut program) = (program.waves.len(), program.clone());
     if program.killed.is_some() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use corosensei::Yielder;
 use hostcall_abi::stream::unit::{LATEST, PHASE};
-use hostcall_abi::stream::{ByteLink, Counter, Credit, From, Gate, RingLink, RingMemory};
+use hostcall_abi::stream::{Bounds, ByteLink, Counter, Credit, From, Gate, Place, RingLink, RingMemory};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
 use crate::program::{byte, length};
@@ -50,6 +50,7 @@ pub struct Ring {
     pub counters: [Cell<u32>; 4],
     /// Of all streams that are live.
     pub gate: Cell<Gate>,
+    pub bounds: Cell<Bounds>,
     pub ring_log2: u32,
     pub wide: bool,
     pub fault: Fault,
@@ -76,6 +77,7 @@ impl Ring {
             clock: Cell::new(1),
             counters: Default::default(),
             gate: Cell::new(Gate::OPEN),
+            bounds: Cell::new(Bounds::NONE),
             ring_log2,
             wide,
             fault,
@@ -217,6 +219,14 @@ impl RingLink for Lane<'_> {
     fn gate(self, _: u32) -> Gate {
         self.step();
         self.ring.gate.get()
+    }
+    fn bounds(self, _: u32) -> Bounds {
+        self.step();
+        self.ring.bounds.get()
+    }
+    fn place(self) -> Place {
+        // Waves are workgroups in a row of y, and each has one row of lanes.
+        Place { group: [0, self.wave, 0], lane: [self.lane, 0, 0] }
     }
     fn dice(self) -> u32 {
         // Steps that the seed decides; their low bits say more than a clock's.

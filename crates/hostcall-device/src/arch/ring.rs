@@ -4,7 +4,7 @@ use super::current::{self as arch, Machine, rings};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::stream::rings::{Counters, RingState, STRIDE};
 use hostcall_abi::stream::unit::LATEST;
-use hostcall_abi::stream::{Counter, Credit, From, Gate, RingLink, Rings};
+use hostcall_abi::stream::{Bounds, Counter, Credit, From, Gate, Place, RingLink, Rings};
 
 /// The memory accesses of a ring. Addresses are as the device sees them.
 pub(crate) trait RingMachine: Lanes {
@@ -16,7 +16,7 @@ pub(crate) trait RingMachine: Lanes {
     fn load_head(self, at: u64) -> u32;
     /// Adds to [`RingState::head`] or [`RingState::latest`], relaxed, and returns what it was.
     fn add_head(self, at: u64, granules: u32) -> u32;
-    /// Loads a [`Gate`] of device memory, which the host may be writing. It may be stale, but not for ever.
+    /// Loads a [`Gate`] or [`Bounds`] of device memory, which the host may be writing. It may be stale, but not for ever.
     fn load_gate(self, at: u64) -> [u32; 8];
     /// A number that differs from one message to the next.
     fn dice(self) -> u32;
@@ -121,6 +121,16 @@ impl RingLink for Machine {
     #[inline(always)]
     fn gate(self, stream: u32) -> Gate {
         Gate::of_words(self.load_gate(Rings::gate_of(rings().gates, stream)))
+    }
+
+    #[inline(always)]
+    fn bounds(self, stream: u32) -> Bounds {
+        Bounds::of_words(self.load_gate(Rings::bounds_of(rings().gates, stream)))
+    }
+
+    #[inline(always)]
+    fn place(self) -> Place {
+        Place { group: arch::group_id(), lane: arch::local_id() }
     }
 
     #[inline(always)]

@@ -121,7 +121,7 @@ pub fn program_from_functions(device: &Device, functions: &[(&str, KernelEntry)]
 /// As [`Queue::launch`](crate::Queue::launch).
 #[doc(hidden)]
 pub unsafe fn launch_laid_out(queue: &Queue, kernel: &Kernel, launch: &Launch, params: &[u8]) -> Result<(), Error> {
-    queue.device().activity().launch(Some(kernel.shared_name()), queue.number(), |ticket| {
+    queue.device().activity().launch(Some((kernel.shared_name(), launch)), queue.number(), |ticket| {
         // SAFETY: the caller's.
         unsafe { queue.backend().launch(kernel.backend(), launch, Args::laid_out(params).params(), ticket) }
     })

@@ -20,7 +20,7 @@ LOOK = 0.02
 
 @dataclass(frozen=True)
 class StreamCounts:
-    """What was sent by a stream, and what became of it. All but ``received`` and ``values`` are known since the last wait."""
+    """What was sent by a stream, and what became of it. All but ``received``, ``values`` and ``unhandled`` are known since the last wait."""
 
     name: str
     received: int
@@ -29,6 +29,7 @@ class StreamCounts:
     filtered: int
     overwritten: int
     waited: int
+    unhandled: int = 0
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> StreamCounts:

@@ -101,6 +101,11 @@ impl Digest {
         if let Some(Ending::Cut { whole }) = reader.ending() {
             digest.problem = Some(format!("it is cut off behind byte {whole}: its program has not completed it"));
         }
+        if reader.unplaced() > 0 && digest.problem.is_none() {
+            let left_out = reader.unplaced();
+            digest.problem =
+                Some(format!("{left_out} messages are left out: the shape of their launch is unknown, so x, y and z cannot be told"));
+        }
         for (number, schema) in reader.streams() {
             digest.streams.entry(number).or_insert_with(|| Stream::new(schema.clone()));
         }

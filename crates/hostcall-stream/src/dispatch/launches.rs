@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use offload::LaunchEvent;
 
-use super::{Dispatch, name};
+use super::{Dispatch, Shape, name};
 
 /// Bits of a launch's number in a message.
 const BITS: u64 = 0x3ff;
@@ -66,6 +66,7 @@ pub(super) struct Launches {
 struct Begun {
     number: u64,
     kernel: Option<&'static str>,
+    shape: Option<Shape>,
     queue: u64,
     /// Its place in the device's order is one of those from here ...
     first: u64,
@@ -95,7 +96,7 @@ impl Launches {
     /// `epoch`: begins a new epoch, whose number it returns.
     pub(super) fn hear(&mut self, event: LaunchEvent<'_>, epoch: impl FnOnce() -> u64) {
         match event {
-            LaunchEvent::Begun { number, kernel, queue } => self.begin(number, kernel, queue),
+            LaunchEvent::Begun { number, kernel, launch, queue } => self.begin(number, kernel, launch.map(Shape::from), queue),
             LaunchEvent::Made { number, one } => self.made(number, one),
             LaunchEvent::Ended { number } => self.end(number, epoch),
         }
@@ -111,12 +112,12 @@ impl Launches {
         self.open.values().filter_map(|open| open.first().copied())
     }
 
-    fn begin(&mut self, number: u64, kernel: Option<&str>, queue: u64) {
+    fn begin(&mut self, number: u64, kernel: Option<&str>, shape: Option<Shape>, queue: u64) {
         self.newest = number;
         self.open.entry(queue).or_default().insert(number);
         self.making.insert(number);
         let first = self.making.first().copied().unwrap_or(number);
-        self.begun.push_back(Begun { number, kernel: kernel.and_then(name), queue, first, last: u64::MAX, run: Some(self.run) });
+        self.begun.push_back(Begun { number, kernel: kernel.and_then(name), shape, queue, first, last: u64::MAX, run: Some(self.run) });
         if self.begun.len() > MOST
             && let Some(Begun { number, .. }) = self.begun.pop_front()
         {
@@ -203,12 +204,13 @@ impl Launches {
         match (two.next().copied(), two.next()) {
             (Some(launch), None) => {
                 self.learn(&launch, bits);
-                Dispatch { number: Some(launch.number), kernel: launch.kernel }
+                Dispatch { number: Some(launch.number), kernel: launch.kernel, shape: launch.shape }
             }
-            (Some(Begun { kernel, .. }), Some(_)) => {
+            (Some(Begun { kernel, shape, .. }), Some(_)) => {
                 let kernel = kernel.filter(|_| candidates().all(|other| other.kernel == kernel));
+                let shape = shape.filter(|_| candidates().all(|other| other.shape == shape));
                 self.missed |= !self.knows_shift();
-                Dispatch { number: None, kernel }
+                Dispatch { number: None, kernel, shape }
             }
             (None, _) => {
                 // Somebody launches behind the host's back.
@@ -262,7 +264,7 @@ mod tests {
 
         /// One alone, in a queue of its number.
         fn launch(&mut self, number: u64, kernel: &str) {
-            self.begin(number, Some(kernel), number);
+            self.begin(number, Some(kernel), None, number);
             self.made(number, true);
         }
     }
@@ -275,10 +277,10 @@ mod tests {
     }
 
     fn of(number: u64, kernel: &'static str) -> Dispatch {
-        Dispatch { number: Some(number), kernel: Some(kernel) }
+        Dispatch { number: Some(number), kernel: Some(kernel), shape: None }
     }
 
-    const UNKNOWN: Dispatch = Dispatch { number: None, kernel: None };
+    const UNKNOWN: Dispatch = Dispatch { number: None, kernel: None, shape: None };
 
     #[test]
     fn of_1024_launches_each_is_known_by_its_bits_and_of_more_only_what_they_share() {
@@ -289,7 +291,7 @@ mod tests {
         }
         launches.launch(1025, "a");
         launches.launch(1026, "c");
-        assert_eq!(launches.resolve(1), Dispatch { number: None, kernel: Some("a") }, "1 or 1025");
+        assert_eq!(launches.resolve(1), Dispatch { number: None, kernel: Some("a"), shape: None }, "1 or 1025");
         assert_eq!(launches.resolve(2), UNKNOWN, "2 or 1026, and these are not one kernel");
         launches.settle(3);
         assert_eq!(launches.resolve(1), of(1025, "a"));
@@ -299,7 +301,7 @@ mod tests {
     #[test]
     fn a_launch_that_waits_for_another_of_its_queue_has_sent_nothing() {
         let mut launches = empty(Numbering::Same);
-        (1..=3000).for_each(|number| launches.begin(number, Some("a"), 7));
+        (1..=3000).for_each(|number| launches.begin(number, Some("a"), None, 7));
         assert_eq!(launches.resolve(1), of(1, "a"));
         assert_eq!(launches.resolve(2), UNKNOWN, "nobody can have sent it");
         launches.end(1, || 1);
@@ -310,9 +312,9 @@ mod tests {
     #[test]
     fn what_nobody_launched_or_without_a_name_or_long_ago_is_unknown() {
         let mut launches = begun(Numbering::Same, 3);
-        launches.begin(4, None, 4);
+        launches.begin(4, None, None, 4);
         assert_eq!(launches.resolve(5), UNKNOWN);
-        assert_eq!(launches.resolve(4), Dispatch { number: Some(4), kernel: None });
+        assert_eq!(launches.resolve(4), Dispatch { number: Some(4), kernel: None, shape: None });
         assert_eq!(launches.resolve(4).to_string(), "unknown, launch 4");
         launches.settle(5);
         assert_eq!(launches.resolve(3), UNKNOWN);
@@ -373,12 +375,12 @@ mod tests {
     #[test]
     fn launches_whose_calls_overlap_may_be_in_any_order() {
         let mut launches = asked(2);
-        launches.begin(3, Some("a"), 3);
+        launches.begin(3, Some("a"), None, 3);
         assert_eq!(launches.resolve(3), of(3, "a"), "no other is being made");
-        launches.begin(4, Some("b"), 4);
+        launches.begin(4, Some("b"), None, 4);
         assert_eq!(launches.resolve(3), UNKNOWN, "4 may have come first");
         launches.made(4, true);
-        launches.begin(5, Some("c"), 5);
+        launches.begin(5, Some("c"), None, 5);
         launches.made(3, true);
         launches.made(5, true);
         launches.launch(6, "d");
@@ -392,8 +394,8 @@ mod tests {
     fn how_much_a_graph_or_a_refused_launch_counts_is_not_guessed() {
         for kernel in [None, Some("refused")] {
             let mut launches = asked(2);
-            launches.begin(3, Some("a"), 3);
-            launches.begin(4, kernel, 4);
+            launches.begin(3, Some("a"), None, 3);
+            launches.begin(4, kernel, None, 4);
             launches.made(3, true);
             launches.made(4, false);
             launches.launch(5, "a");
@@ -412,13 +414,25 @@ mod tests {
     fn shifts_are_kept_no_longer_than_their_launches() {
         let mut launches = empty(Numbering::Shifted);
         for number in 1..1000 {
-            launches.begin(2 * number, Some("a"), 7);
+            launches.begin(2 * number, Some("a"), None, 7);
             launches.made(2 * number, true);
             launches.told(7, number);
-            launches.begin(2 * number + 1, None, 0);
+            launches.begin(2 * number + 1, None, None, 0);
             launches.made(2 * number + 1, false);
             launches.settle(2 * number);
             assert!(launches.shifts.len() <= 2, "{}", launches.shifts.len());
         }
+    }
+
+    #[test]
+    fn a_shape_is_known_if_all_that_can_have_sent_a_message_have_it() {
+        let shape = |x| Some(Shape { groups: [x, 2, 1], group_size: [32, 1, 1] });
+        let mut launches = empty(Numbering::None);
+        launches.begin(1, Some("a"), shape(3), 1);
+        assert_eq!(launches.resolve(0), Dispatch { shape: shape(3), ..of(1, "a") });
+        launches.begin(2, Some("b"), shape(3), 2);
+        assert_eq!(launches.resolve(0), Dispatch { shape: shape(3), ..UNKNOWN });
+        launches.begin(3, Some("b"), shape(4), 3);
+        assert_eq!(launches.resolve(0), UNKNOWN);
     }
 }

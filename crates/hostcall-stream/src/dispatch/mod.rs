@@ -21,6 +21,7 @@
 
 mod launches;
 mod probe;
+mod shape;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -32,6 +33,7 @@ use offload::{Device, DeviceKind, Watch};
 use crate::name::Name;
 use launches::{Launches, Mark, Numbering};
 use probe::Probe;
+pub use shape::Shape;
 
 /// The launch that a message is of, as far as the host can say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,13 +42,20 @@ pub struct Dispatch {
     pub number: Option<u64>,
     /// The name of its kernel; `None`: unknown, as of every launch that was made by other means than [`Queue::launch`](offload::Queue::launch).
     pub kernel: Option<&'static str>,
+    /// The shape of its grid and of its workgroups; `None`: unknown, as above.
+    pub shape: Option<Shape>,
 }
 
 impl Dispatch {
-    /// A launch with this number, of the kernel with this name. (The name, as a [`Name`] has it, is kept as long as the process. Beyond 65536 names, or
+    /// A launch with this number, of the kernel with this name, whose shape is unknown. (The name, as a [`Name`] has it, is kept as long as the process. Beyond 65536 names, or
     /// 16 MiB of them, it is unknown.)
     pub fn new(number: Option<u64>, kernel: Option<&str>) -> Self {
-        Self { number, kernel: kernel.and_then(name) }
+        Self { number, kernel: kernel.and_then(name), shape: None }
+    }
+
+    /// The same with this shape.
+    pub fn with_shape(self, shape: Option<Shape>) -> Self {
+        Self { shape, ..self }
     }
 
     /// The name of its kernel, or `unknown`.
@@ -323,7 +332,7 @@ mod tests {
             launches.settled()
         };
         for number in 1..=2 {
-            hear(LaunchEvent::Begun { number, kernel: None, queue: number });
+            hear(LaunchEvent::Begun { number, kernel: None, launch: None, queue: number });
             hear(LaunchEvent::Made { number, one: true });
         }
         hear(LaunchEvent::Ended { number: 1 });

@@ -8,7 +8,7 @@ use hostcall_abi::stream::{MAX_UNITS, Policy};
 use serde::{Deserialize, Serialize};
 
 use crate::counts::{StreamCounts, Summary};
-use crate::dispatch::Dispatch;
+use crate::dispatch::{Dispatch, Shape};
 use crate::name::Name;
 use crate::schema::{Field, Schema};
 use crate::sites::{Level, Site};
@@ -301,11 +301,21 @@ impl StreamText {
 struct DispatchText {
     number: Option<u64>,
     kernel: Option<String>,
+    /// Files before it say nothing, and so do those that do not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shape: Option<ShapeText>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ShapeText {
+    groups: [u32; 3],
+    group_size: [u32; 3],
 }
 
 /// A frame that says which launch the messages of a ring with these bits are of from here on. A multiple of four bytes.
 pub(super) fn dispatch_frame(ring: u16, bits: u32, dispatch: Dispatch) -> Vec<u8> {
-    let text = DispatchText { number: dispatch.number, kernel: dispatch.kernel.map(str::to_owned) };
+    let shape = dispatch.shape.map(|Shape { groups, group_size }| ShapeText { groups, group_size });
+    let text = DispatchText { number: dispatch.number, kernel: dispatch.kernel.map(str::to_owned), shape };
     let mut text = serde_json::to_vec(&text).expect("a number and a string are JSON");
     text.resize(text.len().next_multiple_of(4), b' ');
     let (kind, checksum) = (Kind::Dispatch as u16, crc32c::crc32c(&text));
@@ -314,8 +324,12 @@ pub(super) fn dispatch_frame(ring: u16, bits: u32, dispatch: Dispatch) -> Vec<u8
 }
 
 pub(super) fn dispatch_of_text(text: &[u8]) -> io::Result<Dispatch> {
-    let DispatchText { number, kernel } = serde_json::from_slice(text)?;
-    Ok(Dispatch::new(number, kernel.as_deref()))
+    let DispatchText { number, kernel, shape } = serde_json::from_slice(text)?;
+    let shape = shape.map(|ShapeText { groups, group_size }| Shape { groups, group_size });
+    if let Some(shape) = shape.filter(|shape| shape.groups.contains(&0) || shape.group_size.contains(&0)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a shape of {shape}, and no side of one is 0")));
+    }
+    Ok(Dispatch::new(number, kernel.as_deref()).with_shape(shape))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -340,12 +354,15 @@ struct StreamCountsText {
     /// As above.
     #[serde(default)]
     overwritten: u64,
+    /// As above.
+    #[serde(default)]
+    unhandled: u64,
 }
 
 pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
     let stream = |counts: &StreamCounts| {
-        let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten } = counts.clone();
-        StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten }
+        let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten, unhandled } = counts.clone();
+        StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten, unhandled }
     };
     let Summary { torn, malformed, handler_panics, end_unknown, .. } = *summary;
     let text = CountersText { streams: summary.streams.iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown };
@@ -355,8 +372,8 @@ pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
 pub(super) fn counters_of_text(text: &[u8]) -> io::Result<Summary> {
     let CountersText { streams, torn, malformed, handler_panics, end_unknown } = serde_json::from_slice(text)?;
     let stream = |counts| {
-        let StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten } = counts;
-        StreamCounts { name, messages, values, dropped, waited, filtered, overwritten }
+        let StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten, unhandled } = counts;
+        StreamCounts { name, messages, values, dropped, waited, filtered, overwritten, unhandled }
     };
     Ok(Summary { streams: streams.into_iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown, ..Summary::default() })
 }
@@ -425,7 +442,9 @@ mod tests {
 
     #[test]
     fn dispatches_come_back_from_their_frames() {
-        for dispatch in [Dispatch { number: Some(u64::MAX), kernel: Some("a \"kernel\"") }, Dispatch::default()] {
+        let shape = Some(Shape { groups: [u32::MAX, 2, 3], group_size: [4, 5, 6] });
+        let known = Dispatch { number: Some(u64::MAX), kernel: Some("a \"kernel\""), shape };
+        for dispatch in [known, Dispatch::default(), Dispatch { shape, ..Dispatch::default() }] {
             let frame = dispatch_frame(7, 1023, dispatch);
             let head = FrameHead::decode(frame.first_chunk().expect("a head")).expect("sealed");
             assert_eq!((head.kind, head.ring, head.flags, head.bytes as usize % 4), (5, 7, 1023, 0));
@@ -434,9 +453,32 @@ mod tests {
     }
 
     #[test]
+    fn a_launch_of_a_file_before_shapes_has_none_and_one_without_a_side_is_refused() {
+        let of = |text: &str| dispatch_of_text(text.as_bytes());
+        assert_eq!(of(r#"{"number":7,"kernel":null}  "#).expect("a dispatch"), Dispatch { number: Some(7), ..Dispatch::default() });
+        for (shape, says) in [
+            (r#"{"groups":[1,0,1],"group_size":[1,1,1]}"#, "no side of one is 0"),
+            (r#"{"groups":[1,1,1],"group_size":[1,1,0]}"#, "no side of one is 0"),
+            (r#"{"groups":[1,1,1]}"#, "missing field `group_size`"),
+            (r#"{"groups":[1,1],"group_size":[1,1,1]}"#, "invalid length 2"),
+        ] {
+            let error = of(&format!(r#"{{"number":7,"kernel":null,"shape":{shape}}}"#)).expect_err(shape).to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
     fn counters_come_back_from_their_text() {
-        let streams =
-            vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4, filtered: 5, overwritten: 6 }];
+        let streams = vec![StreamCounts {
+            name: "Loss".into(),
+            messages: 1,
+            values: 2,
+            dropped: 3,
+            waited: 4,
+            filtered: 5,
+            overwritten: 6,
+            unhandled: 9,
+        }];
         let summary = Summary { streams, torn: 6, malformed: 7, handler_panics: 8, end_unknown: true, ..Summary::default() };
         assert_eq!(counters_of_text(&counters_to_text(&summary)).expect("counters"), summary);
     }

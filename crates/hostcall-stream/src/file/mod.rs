@@ -34,7 +34,7 @@
 //! | 2, data | Whole messages, one behind another in the ring, as they lay there: units with their phases, see `hostcall_abi::stream`. Positions of a ring only grow. |
 //! | 3, counters | JSON: what [`Summary`](crate::Summary) says, as of then. One is written by each [`Streams::wait`](crate::Streams::wait), and one before the end. |
 //! | 4, end | Nothing. The recording is complete, and nothing follows. |
-//! | 5, launch | JSON, and spaces up to a multiple of 4 bytes: `number`, which launch of its device it is, from 1 on, or `null`; and `kernel`, its name, or `null`: unknown. Messages of the frame's ring whose headers have its flags as their launch (10 bits) are of this launch from here on. Of others it is unknown. |
+//! | 5, launch | JSON, and spaces up to a multiple of 4 bytes: `number`, which launch of its device it is, from 1 on, or `null`; `kernel`, its name, or `null`: unknown; and `shape`, an object with `groups` and `group_size`, lists of x, y and z, which is left out if it is unknown. Messages of the frame's ring whose headers have its flags as their launch (10 bits) are of this launch from here on. Of others it is unknown. |
 //!
 //! A program is an object with `name`; `device`, an object with `number`, `name` and `kind` (`sim`, `cuda`, `hsa`); `wave_size`, 32 or 64; `first_ring` and
 //! `rings`, the numbers of its rings in this file; and `streams`, a list of objects: all that its messages can be of. Each of them has the stream's `number` in message headers, `name`,
@@ -65,7 +65,7 @@ mod write;
 pub use follow::{Follower, follow};
 pub use format::{Device, Program};
 pub use make::Writer;
-pub use read::{Ending, Error, LogLines, Message, Reader, Row, open};
+pub use read::{Ending, Error, LogLines, Message, Reader, Row, SelectError, open};
 pub use replay::Replay;
 pub use value::{Type, Value};
 pub use write::{RecordError, Recorded};

@@ -11,6 +11,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hostcall_abi::{Shown, ShownLines};
+
 use super::tally::{Counted, KEEP, Tally};
 
 /// A lane of a kernel panicked.
@@ -36,9 +38,10 @@ impl fmt::Display for DevicePanic {
         if self.program.is_empty() {
             f.write_str("kernel")?;
         } else {
-            write!(f, "kernel of program `{}`", self.program)?;
+            write!(f, "kernel of program `{}`", Shown(&self.program))?;
         }
-        write!(f, " panicked at {}:{} in block ({bx}, {by}, {bz}) thread ({tx}, {ty}, {tz}): {}", self.file, self.line, self.message)
+        let (file, line, message) = (Shown(&self.file), self.line, ShownLines(&self.message));
+        write!(f, " panicked at {file}:{line} in block ({bx}, {by}, {bz}) thread ({tx}, {ty}, {tz}): {message}")
     }
 }
 
@@ -57,7 +60,8 @@ pub struct HandlerPanic {
 
 impl fmt::Display for HandlerPanic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "handler of {} panicked{}: {}", self.service, in_lanes(self.lanes), self.message)
+        let (service, message) = (Shown(&self.service), ShownLines(&self.message));
+        write!(f, "handler of {service} panicked{}: {message}", in_lanes(self.lanes))
     }
 }
 
@@ -93,7 +97,7 @@ impl fmt::Display for UnknownService {
             (0, posts) => format!("{posts} posts"),
             (calls, posts) => format!("{calls} calls and {posts} posts"),
         };
-        write!(f, "service {service} is not registered with the server: {what} came to nothing")
+        write!(f, "service {} is not registered with the server: {what} came to nothing", Shown(service))
     }
 }
 
@@ -114,7 +118,7 @@ fn failed_alike(f: &mut fmt::Formatter<'_>, alike: &[&HandlerFailure]) -> fmt::R
     }
     let last = codes.pop().unwrap_or_default();
     let codes = if codes.is_empty() { format!("code {last}") } else { format!("codes {} and {last}", codes.join(", ")) };
-    write!(f, "handler of {service} failed{lanes} with {codes}: {message}")
+    write!(f, "handler of {} failed{lanes} with {codes}: {}", Shown(service), ShownLines(message))
 }
 
 /// Everything that [`Server::wait`](crate::Server::wait) reports besides success.

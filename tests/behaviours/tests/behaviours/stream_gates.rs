@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use behaviours_services::{Numbered, Patient, Sampled};
-use hostcall_stream::{Batch, Filter, FilterError, Flow, Handler, Message, Policy, Report, StreamCounts, Streams};
+use hostcall_stream::{Batch, Filter, FilterError, Flow, Handler, Message, NamedFilter, Policy, Report, Shape, StreamCounts, Streams};
 use hostcall_tests::{Bench, slow};
 use offload::{Args, Launch, Memory};
 
@@ -97,6 +97,87 @@ fn only_lanes_that_are_wanted_send() {
     assert_eq!((sent, dropped, filtered, off), (waves * 3 * u64::from(rounds), 0, u64::from(lanes * rounds) - sent, 0));
     assert_eq!((counts.values, counts.filtered, counts.messages), (sent, 0, waves * u64::from(rounds)));
     assert_eq!(seen::<Numbered>(&streams).1, BTreeSet::from([0, 8, 31]));
+}
+
+/// A grid of three dimensions, in workgroups of two waves of 32.
+const GRID: Launch = Launch { groups: [4, 3, 2], group_size: [8, 4, 2], dynamic_shared: 0 };
+
+/// One message of each lane of [`GRID`], and the values that come, each with the shape that its launch is known to have.
+fn grid(bench: &Bench, streams: &Streams) -> StreamCounts {
+    let memory = bench.device.alloc::<[u32; 4]>(24 * 64).expect("memory");
+    bench.launch("stream_gated", GRID, Args::new().value(1u32).slice(&memory));
+    bench.server.wait(&bench.queue).expect("the kernel ends");
+    let summary = streams.wait(&bench.queue).expect("nothing is lost");
+    summary.stream(Numbered::NAME).expect("the stream").clone()
+}
+
+#[test]
+fn places_that_are_wanted_send_and_a_recording_read_by_the_same_filter_says_the_same() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("all.hcs");
+    let bench = Bench::new(|builder| builder);
+    let streams = start(&bench, |builder| builder.record(&path).on::<Numbered, _>(Seen::default()));
+    grid(&bench, &streams);
+    drop(streams);
+    let shape = Some(Shape { groups: GRID.groups, group_size: GRID.group_size });
+    // Whether a value is expected, by x, y and z of workgroup and lane.
+    type Expected = fn([u32; 3], [u32; 3]) -> bool;
+    let cases: [(&str, Expected); 6] = [
+        ("group.x=1..3", |[x, ..], _| x == 1 || x == 2),
+        ("group.y=2, group.z=1", |[_, y, z], _| (y, z) == (2, 1)),
+        ("lane.x=2..4", |_, [x, ..]| x == 2 || x == 3),
+        ("lane.y=1.., lane.z=0, lanes=0xffff0f00", |_, [x, y, z]| z == 0 && (y >= 2 || y == 1 && x < 4)),
+        ("waves=1", |_, [.., z]| z == 1),
+        ("groups=4..12, group.x=3, lane.z=1, lane.x=7", |[x, y, z], [w, _, d]| (x, z) == (3, 0) && y >= 1 && (w, d) == (7, 1)),
+    ];
+    for (text, expected) in cases {
+        let NamedFilter { stream, filter, .. } = format!("{}: {text}", Numbered::NAME).parse().expect(text);
+        let wide = bench.device.info().wave_size == 64;
+        if wide && (text.contains("waves") || text.contains("lanes")) {
+            // These are of waves of 32 lanes.
+            continue;
+        }
+        let place = |number: u32, [x, y, _]: [u32; 3]| [number % x, number / x % y, number / x / y];
+        let numbers = (0..24 * 64u32).filter(|number| expected(place(number / 64, GRID.groups), place(number % 64, GRID.group_size)));
+        let numbers: BTreeSet<u32> = numbers.collect();
+
+        let bench = Bench::new(|builder| builder);
+        let received: Arc<Mutex<BTreeSet<u32>>> = Arc::default();
+        let theirs = received.clone();
+        let streams = start(&bench, |builder| {
+            builder.filter_named(&stream, filter).each::<Numbered>(move |origin, value| {
+                assert_eq!(origin.dispatch.shape, shape);
+                assert!(theirs.lock().expect("no panic").insert(value.lane), "{value:?} came twice");
+            })
+        });
+        let counts = grid(&bench, &streams);
+        assert_eq!(*received.lock().expect("no panic"), numbers, "{text}");
+        assert_eq!(
+            (counts.values, counts.messages + counts.filtered),
+            (numbers.len() as u64, 24 * 64 / u64::from(bench.device.info().wave_size))
+        );
+
+        let mut reader = hostcall_stream::open(&path).expect("the recording");
+        reader.select(&[format!("{stream}: {text}").parse().expect(text)]).expect("no rate");
+        let mut read = BTreeSet::new();
+        while let Some(message) = reader.next().expect("a whole file") {
+            read.extend(message.rows().map(|row| u32::from_le_bytes(*row.bytes().first_chunk().expect("a lane"))));
+        }
+        assert_eq!((read, reader.unplaced()), (numbers, 0), "{text}");
+    }
+}
+
+#[test]
+fn messages_that_nobody_handles_are_counted_as_such() {
+    let bench = Bench::new(|builder| builder);
+    let counts = |builder: fn(hostcall_stream::StreamsBuilder) -> hostcall_stream::StreamsBuilder| {
+        let counts = grid(&bench, &start(&bench, builder));
+        assert_eq!(counts.values, 24 * 64);
+        (counts.messages, counts.unhandled)
+    };
+    let (messages, unhandled) = counts(|builder| builder.filter::<Numbered>(Filter::all()));
+    assert_eq!(unhandled, messages, "a stream that is chosen, and to which nobody listens");
+    assert_eq!(counts(|builder| builder.each::<Numbered>(|_, _| {})), (messages, 0));
 }
 
 #[test]

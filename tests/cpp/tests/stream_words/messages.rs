@@ -80,7 +80,17 @@ pub(super) fn memory(random: &mut Random) -> Memory {
     // What has been learnt may be old.
     let credit = if window { said } else { u64::from(freed.wrapping_sub(random.below(size - used + 1))) };
     let closes = if random.below(4) == 0 { 1 + random.below(6) } else { 0 };
-    Memory { rings, gate: gate(random), head, credit, control: said, reads: 1 + random.below(size / 4), closes, naps: 0 }
+    Memory {
+        rings,
+        gate: gate(random),
+        bounds: bounds(random),
+        head,
+        credit,
+        control: said,
+        reads: 1 + random.below(size / 4),
+        closes,
+        naps: 0,
+    }
 }
 
 fn gate(random: &mut Random) -> Gate {
@@ -88,7 +98,25 @@ fn gate(random: &mut Random) -> Gate {
     let groups = [u32::MAX, u32::MAX, random.below(9)][random.below(3) as usize];
     let rate_log2 = [0, 0, 0, 1, 3, 40][random.below(6) as usize];
     let shut = u32::from(random.below(10) == 0);
-    Gate { lanes, first: random.below(3), groups, rate_log2, shut, patience: random.below(4000), reserved: 0 }
+    Gate { lanes, first: random.below(3), groups, rate_log2, shut, patience: random.below(4000), bounded: random.below(2) }
+}
+
+/// Mostly everywhere but for one part.
+fn bounds(random: &mut Random) -> Bounds {
+    let mut some = || span(random.below(3), random.below(9));
+    let (group_y, group_z, lane_x, lane_y, lane_z) = (some(), some(), span(1, 40), some(), some());
+    let (first_x, waves) = (random.below(3), random.below(u32::MAX));
+    let all = Bounds::NONE;
+    match random.below(8) {
+        0 => all,
+        1 => Bounds { first_x, last_x: first_x + 1, ..all },
+        2 => Bounds { group_y, ..all },
+        3 => Bounds { group_z, ..all },
+        4 => Bounds { lane_x, ..all },
+        5 => Bounds { lane_y, lane_z, ..all },
+        6 => Bounds { waves, ..all },
+        _ => Bounds { first_x, group_y, lane_x, waves, ..all },
+    }
 }
 
 /// A message for a ring of this size.

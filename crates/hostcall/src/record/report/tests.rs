@@ -135,3 +135,17 @@ fn reports_of_several_buffers_are_joined_and_stay_bounded() {
     assert_eq!(all.handler_failures.len(), KEEP_OF_ALL);
     assert!(all.omitted >= KEEP_OF_ALL as u64);
 }
+
+#[test]
+fn what_devices_and_handlers_say_steers_no_terminal() {
+    let (title, steers) = ("\x1b]0;mine\x07", "one\n  two\t\u{202e}\x1b[2J");
+    let mut report = KernelReport::nothing();
+    report.panics.push(DevicePanic { program: title.into(), message: steers.into(), file: title.into(), ..panic_at(1) });
+    report.handler_failures.push(HandlerFailure { service: title.into(), code: 1, message: steers.into(), lanes: 1 });
+    let backtrace = Arc::new(Backtrace::disabled());
+    report.handler_panics.push(HandlerPanic { service: title.into(), message: steers.into(), backtrace, lanes: 1 });
+    report.unknown_services.push(UnknownService { service: title.into(), calls: 1, posts: 0 });
+    let told = report.to_string();
+    assert!(!told.contains(|c: char| c != '\n' && c != '\t' && (c.is_control() || c == '\u{202e}')), "{told:?}");
+    assert_eq!((told.matches("\\u{1b}]0;mine\\u{7}").count(), told.matches("one\n  two\t\\u{202e}\\u{1b}[2J").count()), (5, 3), "{told}");
+}
