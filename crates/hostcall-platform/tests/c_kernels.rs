@@ -91,7 +91,8 @@ fn declared_and_dynamic_memory_lie_beside_each_other_and_are_zero_at_first() {
         assert_eq!(kernel.info().shared_bytes, 64 * 4 + 32 * 8);
         let args = Args::new().address(out.address());
         run(queue, &kernel, Launch::linear(30, 64).dynamic_shared(64 * 4), args).unwrap();
-        assert_eq!(queue.read(&out).unwrap(), [0; 64 * 30], "{}", queue.device().info().name);
+        let wrong: Vec<usize> = (0..).zip(queue.read(&out).unwrap()).filter(|(_, wrong)| *wrong != 0).map(|(item, _)| item).collect();
+        assert_eq!(wrong, [0; 0], "{}", queue.device().info().name);
     }
 }
 
@@ -152,9 +153,9 @@ fn lanes_of_a_wave_tell_each_other_what_they_do_on_a_gpu() {
 fn items_of_a_group_wait_for_one_another_in_its_memory() {
     let Some(programs) = programs("waits") else { return };
     for (queue, program) in &programs {
-        let out = queue.device().alloc::<u32>(90).unwrap();
-        run(queue, &program.kernel("waits").unwrap(), Launch::linear(1, 90), Args::new().address(out.address())).unwrap();
-        assert_eq!(queue.read(&out).unwrap(), [90; 90], "{}", queue.device().info().name);
+        let out = queue.device().alloc::<u32>(70).unwrap();
+        run(queue, &program.kernel("waits").unwrap(), Launch::linear(1, 70), Args::new().address(out.address())).unwrap();
+        assert_eq!(queue.read(&out).unwrap(), [70; 70], "{}", queue.device().info().name);
     }
 }
 

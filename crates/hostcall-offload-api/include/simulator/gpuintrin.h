@@ -127,7 +127,8 @@ static inline offload_bool __gpu_is_first_in_lane(uint64_t mask) { return __gpu_
 static inline void __gpu_sync_threads(void) { __hostcall_sim_ops->sync_group(); }
 static inline void __gpu_sync_lane(uint64_t mask) { __hostcall_sim_ops->sync_wave(mask); }
 static inline uint64_t __gpu_ballot(uint64_t mask, offload_bool x) { return __hostcall_sim_ops->ballot(mask, x); }
-static inline void __gpu_thread_suspend(void) { __hostcall_sim_ops->pause(300); }
+/* It waits for another lane (bit 30), of whatever wave, and sleeps as after 300 looks. */
+static inline void __gpu_thread_suspend(void) { __hostcall_sim_ops->pause(300u | 1u << 30); }
 __attribute__((noreturn)) static inline void __gpu_exit(void) {
     __hostcall_sim_ops->exit_lane();
     __builtin_unreachable();

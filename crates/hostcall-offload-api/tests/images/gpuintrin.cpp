@@ -41,6 +41,7 @@ __gpu_kernel void kinds(uint32_t *out) {
         sums[i] = i + 0.5;
     __gpu_sync_threads();
     wrong |= fixed[n - 1 - i] != n - i || dynamic[n - 1 - i] != n + 1 - i || sums[31 - i % 32] != 31 - i % 32 + 0.5;
+    __gpu_sync_threads();
     __atomic_fetch_add(&fixed[0], 1, __ATOMIC_RELAXED);
     __gpu_sync_threads();
     wrong |= fixed[0] != n + 1;
