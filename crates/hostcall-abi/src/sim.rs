@@ -10,9 +10,17 @@ pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";
 /// Prefix of a kernel's entry function in a simulator image.
 pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 /// Version of [`SimOps`]; the simulator refuses an image built against another.
-pub const SIM_VERSION: u32 = 4;
+pub const SIM_VERSION: u32 = 5;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
+/// Section of kernels in C, which take their parameters one by one: by the calling convention of 64-bit Windows, in which sizes say where each is. The
+/// section's functions are kernels under their own names.
+pub const KERNEL_SECTION: &str = "hostcall_kernels";
+/// Name of a word (`u32`) of images in C: their thread-local variables are group memory ([`SimOps::group_memory`]), and have no initial values. Variables
+/// that are declared and defined nowhere are the dynamic part.
+pub const GROUP_MEMORY_SYMBOL: &str = "__hostcall_sim_group_memory";
+/// Bytes of group memory that a workgroup has at most, declared and dynamic: as on an H100.
+pub const GROUP_MEMORY_BYTES: usize = 227 << 10;
 /// Bit of the `attempt` that is given to [`SimOps::pause`].
 pub const FOR_WAVES: u32 = 1 << 30;
 /// Another bit of it: the lane is in no hurry, and [`SimOps::wake_patient`] will end the wait. The other bits are what it waits for, a number of its choice.
@@ -48,6 +56,18 @@ pub struct LaneInfo {
     pub launch: u32,
 }
 
+/// The memory of a workgroup: addresses. All are 0 if it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct GroupMemory {
+    /// Of the variables that the image declares.
+    pub declared: usize,
+    /// Of what the launch added to them.
+    pub dynamic: usize,
+    /// Behind its last byte.
+    pub end: usize,
+}
+
 /// The simulator's operations. Every function acts for the lane that calls it.
 #[repr(C)]
 pub struct SimOps {
@@ -81,4 +101,6 @@ pub struct SimOps {
     /// Ends the waits of lanes that are in no hurry ([`PATIENT`]) and wait for this, or of all of them ([`WHATEVER`]); perhaps those of others, too. What was
     /// stored before is seen by them.
     pub wake_patient: unsafe extern "C" fn(what: u32),
+    /// The memory that the workgroup shares, zeroed at the start. The result lives as long as the workgroup.
+    pub group_memory: unsafe extern "C" fn() -> *const GroupMemory,
 }

@@ -14,60 +14,29 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use libc::{c_int, c_void};
 
-/// The stack of a thread that runs a handler, at least.
-const USUAL: usize = 8 << 20;
-/// The same where the main thread has no limit.
-const UNLIMITED: usize = 64 << 20;
-/// More is not asked for, whatever the limit of the main thread is.
-const MOST: usize = 1 << 30;
+#[expect(unreachable_pub, reason = "they are public where this file is at home")]
+#[path = "../../hostcall-platform/src/host/stack.rs"]
+mod bytes;
+
+use bytes::{LEAST, MOST, StackSize, stack_bytes};
+
 /// The stack of a thread that runs nothing of the user's.
 const OWN: usize = 256 << 10;
 
-/// What a thread's stack holds before anything runs: thread-local variables of the program and its libraries, and what
-/// the system asks for.
-fn taken() -> usize {
-    // SAFETY: a name; the function takes the attributes of a thread and returns the least stack of one, as Rust's
-    // library uses it too.
-    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__pthread_get_minstack".as_ptr()) };
-    if function.is_null() {
-        return 0;
-    }
-    // SAFETY: as above.
-    let least: unsafe extern "C" fn(*const libc::pthread_attr_t) -> usize = unsafe { std::mem::transmute(function) };
-    let mut attributes = MaybeUninit::uninit();
-    // SAFETY: a place for attributes, which are initialised before they are used, and destroyed.
-    unsafe {
-        if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
-            return 0;
-        }
-        let least = least(attributes.as_ptr());
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        least
-    }
-}
-
-/// The main thread's stack in bytes; `None` if it has no limit.
-fn of_main() -> Option<usize> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: a place for a limit.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) } == 0;
-    if known && limit.rlim_cur == libc::RLIM_INFINITY { None } else { Some(limit.rlim_cur as usize) }
-}
-
-/// What handlers may use: what is asked for in KiB, or as much as the main thread may, and never less than usual.
-fn usable(asked: Option<&str>, main: Option<usize>) -> usize {
-    let asked = asked.and_then(|text| text.trim().parse::<usize>().ok()).map(|kib| kib.saturating_mul(1024));
-    asked.unwrap_or(main.unwrap_or(UNLIMITED)).clamp(USUAL, MOST)
+/// What is asked for in KiB, and never less than usual; or as much as the main thread has.
+fn asked(kib: Option<&str>) -> StackSize {
+    let kib = kib.and_then(|text| text.trim().parse::<usize>().ok());
+    kib.map_or_else(StackSize::default, |kib| StackSize::bytes(kib.saturating_mul(1024).clamp(LEAST, MOST)))
 }
 
 /// Bytes of the stack of a thread that runs handlers.
 pub(crate) fn size() -> usize {
-    usable(std::env::var("HOSTCALL_AMD_STACK_KB").ok().as_deref(), of_main()) + taken()
+    stack_bytes(asked(std::env::var("HOSTCALL_AMD_STACK_KB").ok().as_deref()))
 }
 
 /// Bytes of the stack of a thread that runs nothing of the user's.
 pub(crate) fn own() -> usize {
-    OWN + taken()
+    stack_bytes(StackSize::bytes(OWN))
 }
 
 /// What a signal handler must know of a thread that runs handlers. Never freed: it may look at any time.
@@ -360,21 +329,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn handlers_may_use_what_the_main_thread_may_and_never_less_than_usual() {
-        let mib = |mib: usize| mib << 20;
-        for (asked, main, expected) in [
-            (None, Some(mib(8)), mib(8)),
-            (None, Some(mib(1)), mib(8)),
-            (None, Some(mib(100)), mib(100)),
-            (None, None, mib(64)),
-            (None, Some(usize::MAX), mib(1024)),
-            (Some("65536"), Some(mib(8)), mib(64)),
-            (Some("1"), Some(mib(100)), mib(8)),
-            (Some("much"), Some(mib(16)), mib(16)),
+    fn handlers_have_what_is_asked_for_and_never_less_than_usual() {
+        for (text, expected) in [
+            (None, StackSize::default()),
+            (Some("much"), StackSize::default()),
+            (Some("65536"), StackSize::bytes(64 << 20)),
+            (Some(" 9000 "), StackSize::bytes(9000 << 10)),
+            (Some("1"), StackSize::bytes(LEAST)),
+            (Some("99999999999"), StackSize::bytes(MOST)),
         ] {
-            assert_eq!(usable(asked, main), expected, "{asked:?}, {main:?}");
+            assert_eq!(asked(text), expected, "{text:?}");
         }
-        assert!(size() >= USUAL + libc::PTHREAD_STACK_MIN);
+        assert!(size() > LEAST && own() > OWN);
     }
 
     #[test]

@@ -18,10 +18,8 @@
 /* What the host finds by its name. */
 #ifdef __cplusplus
 #define OFFLOAD_C_ extern "C"
-typedef bool offload_bool;
 #else
 #define OFFLOAD_C_
-typedef _Bool offload_bool;
 #endif
 
 #if defined(__NVPTX__) || defined(__AMDGPU__)
@@ -67,58 +65,7 @@ static inline void __gpu_sync_threads(void) {}
 
 #else
 
-/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 4. */
-struct offload_lane_info {
-    uint32_t lane, wave_size, wave, sm;
-    uint32_t group[3], groups[3], local[3], local_size[3];
-    uint32_t launch;
-};
-struct offload_sim_ops {
-    const struct offload_lane_info *(*lane_info)(void);
-    uint64_t (*active_mask)(size_t site);
-    uint64_t (*ballot)(uint64_t mask, uint32_t predicate);
-    uint64_t (*shuffle)(uint64_t mask, uint64_t value, uint32_t from);
-    void (*sync_wave)(uint64_t mask);
-    void (*sync_group)(void);
-    void (*pause)(uint32_t attempt);
-    uint64_t (*clock_ns)(void);
-    uint8_t *(*group_scratch)(void);
-    void (*exit_lane)(void);
-    void (*trap)(void);
-    uint64_t *(*lane_word)(void);
-    void (*wake_patient)(uint32_t what);
-};
-/* An image of several sources has these once: all sources but one define OFFLOAD_SIMULATOR_PART before they include this. */
-#ifdef __cplusplus
-extern "C" {
-#endif
-extern const struct offload_sim_ops *__hostcall_sim_ops;
-extern const uint32_t __hostcall_sim_version;
-#ifdef __cplusplus
-}
-#endif
-#ifndef OFFLOAD_SIMULATOR_PART
-const struct offload_sim_ops *__hostcall_sim_ops = NULL;
-const uint32_t __hostcall_sim_version = 4;
-#endif
-
-static inline uint32_t __gpu_num_blocks_x(void) { return __hostcall_sim_ops->lane_info()->groups[0]; }
-static inline uint32_t __gpu_num_blocks_y(void) { return __hostcall_sim_ops->lane_info()->groups[1]; }
-static inline uint32_t __gpu_num_blocks_z(void) { return __hostcall_sim_ops->lane_info()->groups[2]; }
-static inline uint32_t __gpu_block_id_x(void) { return __hostcall_sim_ops->lane_info()->group[0]; }
-static inline uint32_t __gpu_block_id_y(void) { return __hostcall_sim_ops->lane_info()->group[1]; }
-static inline uint32_t __gpu_block_id_z(void) { return __hostcall_sim_ops->lane_info()->group[2]; }
-static inline uint32_t __gpu_num_threads_x(void) { return __hostcall_sim_ops->lane_info()->local_size[0]; }
-static inline uint32_t __gpu_num_threads_y(void) { return __hostcall_sim_ops->lane_info()->local_size[1]; }
-static inline uint32_t __gpu_num_threads_z(void) { return __hostcall_sim_ops->lane_info()->local_size[2]; }
-static inline uint32_t __gpu_thread_id_x(void) { return __hostcall_sim_ops->lane_info()->local[0]; }
-static inline uint32_t __gpu_thread_id_y(void) { return __hostcall_sim_ops->lane_info()->local[1]; }
-static inline uint32_t __gpu_thread_id_z(void) { return __hostcall_sim_ops->lane_info()->local[2]; }
-static inline uint32_t __gpu_num_lanes(void) { return __hostcall_sim_ops->lane_info()->wave_size; }
-static inline uint32_t __gpu_lane_id(void) { return __hostcall_sim_ops->lane_info()->lane; }
-static inline uint64_t __gpu_ballot(uint64_t mask, offload_bool x) { return __hostcall_sim_ops->ballot(mask, x); }
-static inline void __gpu_sync_threads(void) { __hostcall_sim_ops->sync_group(); }
-static inline void __gpu_sync_lane(uint64_t mask) { __hostcall_sim_ops->sync_wave(mask); }
+#include "simulator/gpuintrin.h"
 
 /* Where an argument is: at the next multiple of its own size if that is 1, 2, 4 or 8, of 8 otherwise. */
 static inline const void *offload_argument(const uint8_t *params, size_t *end, size_t size) {

@@ -451,3 +451,54 @@ fn a_template_that_is_wrong_says_where() {
         assert!(error.contains(part), "{text}: {error}");
     }
 }
+
+#[test]
+fn members_may_be_called_as_the_fields_of_their_classes_are() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("names.td");
+    let text = r#"
+include "APIDefs.td"
+include "Differences.td"
+include "Common.td"
+include "Platform.td"
+class Named<string name> : StructMember<"int", name, "made by a class whose argument is called as the field">;
+def ol_x_t : Struct {
+  let desc = "members";
+  let members = [StructMember<"const char*", "name", "a">, StructMember<"int", "desc", "b">, StructMember<"int", "type", "c">, Named<"members">];
+}
+def ol_e_t : Enum { let desc = "enumerators"; let etors = [Etor<"name", "a">, Etor<"desc", "b">]; }
+def ol_call_cb_t : FptrTypedef { let desc = "a callback"; let params = [Param<"int", "name", "a", PARAM_IN>]; let return = "void"; }
+def olNamed : Function {
+  let desc = "a function";
+  let details = [];
+  let params = [Param<"const char*", "name", "a", PARAM_IN>, Param<"ol_x_t*", "value", "b", PARAM_OUT>];
+  let returns = [];
+}
+"#;
+    std::fs::write(&file, text).expect("written");
+    let api: Api = serde_json::from_str(&generate(&["--gen-json", "--dialect", "hostcall"], &file)).expect("what is written can be read");
+    let found = api.structs.iter().find(|found| found.name == "ol_x_t").expect("the structure");
+    assert_eq!(found.members.iter().map(|member| &*member.name).collect::<Vec<_>>(), ["name", "desc", "type", "members"]);
+    for dialect in ["hostcall", "llvm"] {
+        let header = generate(&["--gen-api", "--dialect", dialect], &file);
+        for line in ["  int members;", "OL_E_NAME = 0", "int name)"] {
+            assert!(header.contains(line), "{dialect}: `{line}` is not in\n{header}");
+        }
+        let actions = [
+            "doc",
+            "entry-points",
+            "exports",
+            "func-names",
+            "impl-func-decls",
+            "print-header",
+            "rust-sys",
+            "rust-safe",
+            "rust-print",
+            "mock",
+        ];
+        for action in actions.map(|action| format!("--gen-{action}")) {
+            let text = generate(&[&action, "--dialect", dialect], &file);
+            assert!(!text.contains("anonymous"), "{dialect} {action}\n{text}");
+        }
+    }
+}

@@ -46,6 +46,8 @@ ln -sf "lib$lib.so.0" "$prefix/lib/lib$lib.so"
 cp "$archive" "$prefix/lib/lib$lib.a"
 for header in OffloadAPI.h OffloadPrint.hpp; do cp "$headers/$header" "$prefix/$include/"; done
 for header in OffloadKernel.h OffloadPort.h; do cp "$api/include/$header" "$prefix/$include/"; done
+mkdir -p "$prefix/$include/simulator"
+cp "$api/include/simulator/gpuintrin.h" "$prefix/$include/simulator/"
 fill() { # fill TEMPLATE OUTPUT
   sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" -e "s|@LIB@|$lib|g" -e "s|@INCLUDE@|$include|g" -e "s|@PACKAGE@|$package|g" \
     -e "s|@N@|$n|g" -e "s|@LLVM@|$api_version|g" "$here/$1" >"$2"

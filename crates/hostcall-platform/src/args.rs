@@ -1,13 +1,17 @@
 //! The arguments of a launch, as bytes that a back end can pass on.
 
 use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
 
 use hostcall_abi::Plain;
 use hostcall_abi::descriptor::{Element, KernelParams};
 
+use crate::backend::BackendMemory;
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::{HostMemory, Memory};
+use crate::program::Program;
 
 /// The arguments of a launch, in the order of the kernel's parameters.
 ///
@@ -52,17 +56,18 @@ impl Args {
         self
     }
 
-    /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length.
+    /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length. In the simulator the launch keeps the memory until
+    /// its kernel has ended.
     #[must_use]
     pub fn slice<T: Plain>(mut self, memory: &Memory<T>) -> Self {
-        self.note::<T>(memory.device());
+        self.note::<T>(memory.device(), memory.backend());
         self.address(memory.address()).value(memory.len() as u64)
     }
 
-    /// Device-visible host memory as a slice: two parameters, address and length.
+    /// Device-visible host memory as a slice: two parameters, address and length. In the simulator the launch keeps it, as for [`Args::slice`].
     #[must_use]
     pub fn host_slice<T: Plain>(mut self, memory: &HostMemory<T>) -> Self {
-        self.note::<T>(memory.device());
+        self.note::<T>(memory.device(), memory.backend());
         self.address(memory.address()).value(memory.len() as u64)
     }
 
@@ -83,7 +88,8 @@ impl Args {
     }
 
     /// The next argument is memory of this device.
-    fn note<T: Plain>(&mut self, device: &Device) {
+    fn note<T: Plain>(&mut self, device: &Device, memory: &Arc<dyn BackendMemory>) {
+        self.params.kept.memory.push(memory.clone());
         self.slices.push(Slice { index: self.len(), element: element::<T>(), device: device.clone() });
     }
 
@@ -122,8 +128,28 @@ impl Args {
         args
     }
 
+    /// The same, for a launch of a kernel of this program.
+    pub(crate) fn of(mut self, program: &Program) -> Self {
+        self.params.kept.program = Some(program.clone());
+        self
+    }
+
     pub(crate) fn params(&self) -> &Params {
         &self.params
+    }
+}
+
+/// What a kernel uses that its launch knows of: the program with its variables and what they point at, and the memory of slices. A back end whose driver
+/// does not keep it keeps this until the kernel has ended.
+#[derive(Clone, Default)]
+pub struct Kept {
+    memory: Vec<Arc<dyn BackendMemory>>,
+    program: Option<Program>,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("memory", &self.memory.len()).field("program", &self.program).finish()
     }
 }
 
@@ -157,6 +183,7 @@ pub struct Params {
     used: usize,
     /// Offset and size of each.
     list: Vec<(usize, usize)>,
+    kept: Kept,
 }
 
 impl Params {
@@ -173,6 +200,16 @@ impl Params {
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `units` holds at least `used` initialised bytes.
         unsafe { std::slice::from_raw_parts(self.units.as_ptr().cast::<u8>(), self.used) }
+    }
+
+    /// What their kernel uses.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// The same bytes, which keep nothing.
+    pub(crate) fn bare(&self) -> Params {
+        Params { units: self.units.clone(), used: self.used, list: self.list.clone(), kept: Kept::default() }
     }
 
     /// Offset and size of each in [`Params::bytes`].

@@ -34,7 +34,7 @@ pub mod waits;
 mod window;
 
 pub use activity::{LaunchEvent, Subscription, Watch};
-pub use args::{Args, Params};
+pub use args::{Args, Kept, Params};
 pub use device::{Device, DeviceInfo, DeviceKind, Help, Platform};
 pub use error::{Error, Fault, FaultKind};
 pub use graph::Graph;

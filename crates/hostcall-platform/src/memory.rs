@@ -12,7 +12,8 @@ use crate::backend::{BackendMemory, Span};
 use crate::device::Device;
 use crate::error::Error;
 
-/// `len` elements of device memory. Dropping it frees it; what queues still copy keeps it until then, running kernels do not.
+/// `len` elements of device memory. Dropping it frees it; what queues still copy keeps it until then. A kernel of the simulator keeps what it was launched
+/// with as a [slice](crate::Args::slice); other running kernels keep nothing.
 pub struct Memory<T: Plain> {
     device: Device,
     backend: Arc<dyn BackendMemory>,
@@ -68,7 +69,8 @@ impl<T: Plain> fmt::Debug for Memory<T> {
     }
 }
 
-/// `len` elements of pinned host memory that the device sees. Dropping it frees it, whether kernels still use it or not.
+/// `len` elements of pinned host memory that the device sees. Dropping it frees it, whether kernels still use it or not, but for the simulator's, as for
+/// [`Memory`].
 pub struct HostMemory<T: Plain> {
     device: Device,
     backend: Arc<dyn BackendMemory>,

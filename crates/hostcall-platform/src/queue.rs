@@ -23,7 +23,7 @@ pub struct Launch {
     pub groups: [u32; 3],
     /// Threads of a workgroup in x, y, z.
     pub group_size: [u32; 3],
-    /// Bytes of shared memory beyond what the kernel declares. The simulator has none and ignores it.
+    /// Bytes of shared memory beyond what the kernel declares. In the simulator only kernels in C can use it.
     pub dynamic_shared: u32,
 }
 
@@ -185,6 +185,7 @@ impl Queue {
             return Err(Error::Launch { kernel: kernel.name().to_owned(), reason });
         }
         tracing::debug!(kernel = kernel.name(), groups = ?launch.groups, group_size = ?launch.group_size, "launch");
+        let args = args.of(kernel.program());
         let known = (!self.0.backend.is_recording()).then(|| (kernel.shared_name(), &launch));
         self.device().activity().launch(known, self.number(), |ticket| {
             // SAFETY: the caller answers for the arguments; number and sizes were checked where the program says them.

@@ -333,7 +333,7 @@ impl Nodes {
                 below.one(b);
                 below.one(c);
                 below.stuck();
-                if matches!(op, TernOp::Foreach | TernOp::Filter) { Flags::UNCLEAR } else { Flags::default() }
+                if op.binds() { Flags::UNCLEAR } else { Flags::default() }
             }
             Kind::Fold { start, list, body, .. } => {
                 below.one(start);

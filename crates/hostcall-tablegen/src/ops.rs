@@ -80,6 +80,7 @@ operators! {
         Subst = "subst",
         Foreach = "foreach",
         Filter = "filter",
+        Sort = "sort",
         If = "if",
         Dag = "dag",
         Range = "range",
@@ -87,6 +88,13 @@ operators! {
         Find = "find",
         SetDagArg = "setdagarg",
         SetDagName = "setdagname",
+    }
+}
+
+impl TernOp {
+    /// Whether it gives a name, its first operand, to the elements of its second in its third.
+    pub(crate) fn binds(self) -> bool {
+        matches!(self, TernOp::Foreach | TernOp::Filter | TernOp::Sort)
     }
 }
 

@@ -425,11 +425,8 @@ impl Context {
             return self.resolve(if value != 0 { b } else { c }, resolver);
         }
         let new_b = self.resolve(b, resolver);
-        let new_c = if matches!(op, TernOp::Foreach | TernOp::Filter) {
-            self.resolve(c, &mut Shadowed { inner: resolver, hidden: [new_a, new_a] })
-        } else {
-            self.resolve(c, resolver)
-        };
+        let new_c =
+            if op.binds() { self.resolve(c, &mut Shadowed { inner: resolver, hidden: [new_a, new_a] }) } else { self.resolve(c, resolver) };
         if (new_a, new_b, new_c) == (a, b, c) {
             return node;
         }

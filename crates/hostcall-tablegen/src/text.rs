@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use crate::context::Context;
 use crate::node::{Kind, Node, Slice};
-use crate::ops::{BinOp, TernOp, UnOp};
+use crate::ops::{BinOp, UnOp};
 
 /// Text that is put together.
 pub(crate) trait Put {
@@ -121,7 +121,7 @@ impl Context {
                 let ty = if op == BinOp::GetDagArg { format!("<{}>", self.type_text(self.ty(node))) } else { String::new() };
                 self.write_call(out, op.name(), &ty, &[a, b]);
             }
-            Kind::Tern(op @ (TernOp::Foreach | TernOp::Filter), a, b, c) => self.write_binder(out, op.name(), &[], &[a], &[b, c]),
+            Kind::Tern(op, a, b, c) if op.binds() => self.write_binder(out, op.name(), &[], &[a], &[b, c]),
             Kind::Tern(op, a, b, c) => self.write_call(out, op.name(), "", &[a, b, c]),
             Kind::Fold { start, list, accumulator, element, body } => {
                 self.write_binder(out, "foldl", &[start, list], &[accumulator, element], &[body]);

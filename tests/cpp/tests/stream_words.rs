@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::sim::{LaneInfo, SimOps};
+use hostcall_abi::sim::{GroupMemory, LaneInfo, SimOps};
 use hostcall_abi::stream::message::word;
 use hostcall_abi::stream::rings::{RingState, STRIDE};
 use hostcall_abi::stream::{self, Bounds, Counter, Counters, Credit, From, Gate, Place, Policy, RingLink, Rings, Sent, Subject, bytes};

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hostcall_abi::sim::GROUP_MEMORY_BYTES;
 use offload::{Args, DeviceKind, Image, ImageKind, Launch, ProgramBundle, Sha256};
 
 use crate::library::arguments::{Arguments, Given};
@@ -71,9 +72,13 @@ impl GridKernel {
             let text = format!("cannot launch `{name}` with groups of {:?} items: the device has at most {most}", shape.size);
             return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
         }
-        if shape.shared > 0 && self.is_simulated() {
-            let text = format!("cannot launch `{name}` with {} bytes of dynamic shared memory: the simulator has none", shape.shared);
-            return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text);
+        let declared = self.kernel.info().shared_bytes;
+        if self.is_simulated() && u64::from(declared) + u64::from(shape.shared) > GROUP_MEMORY_BYTES as u64 {
+            let text = format!(
+                "cannot launch `{name}` with {} bytes of dynamic shared memory: its image declares {declared}, and a group has at most {GROUP_MEMORY_BYTES}",
+                shape.shared
+            );
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
         }
         if shape.cooperative && shape.group_count() > u64::from(self.max_cooperative_groups(shape)?) {
             let text = format!(

@@ -78,7 +78,7 @@ OFFLOAD_KERNEL2(meet, uint32_t *, arrived, uint32_t *, out) {
 }
 #endif
 
-#if defined(__NVPTX__)
+#if !defined(OFFLOAD_HOST_IMAGE) && !defined(__AMDGPU__)
 /* As many bytes as the launch says. */
 extern __gpu_local uint32_t dynamic[];
 OFFLOAD_KERNEL1(local_dynamic, uint32_t *, out) {

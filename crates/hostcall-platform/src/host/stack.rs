@@ -3,7 +3,7 @@
 //! Code that runs on the main thread runs there as well: so it is what the main thread has. The system takes the program's thread-local variables out
 //! of the stack of every thread but that one, so their size is added.
 //!
-//! The library of AMD's packets has this file as well, which uses no other crate of ours.
+//! The library of AMD's packets, which uses no other crate of ours, compiles this file as its own.
 
 /// Bytes of stack that code of the application's has on a thread of ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +17,11 @@ impl StackSize {
 }
 
 /// What the main thread of a usual system has.
-const LEAST: usize = 8 << 20;
+pub(crate) const LEAST: usize = 8 << 20;
 /// Where the main thread's grows without a limit.
-const UNLIMITED: usize = 32 << 20;
+const UNLIMITED: usize = 64 << 20;
+/// More is not asked for, whatever the main thread's limit is.
+pub(crate) const MOST: usize = 1 << 30;
 /// What is behind handlers on a stack: the thread's own frames, and a page of the guard.
 const OURS: usize = 64 << 10;
 
@@ -30,23 +32,24 @@ pub fn stack_bytes(size: StackSize) -> usize {
 }
 
 /// What the main thread has.
-#[cfg(unix)]
 fn main_stack() -> usize {
+    main_limit().unwrap_or(UNLIMITED).clamp(LEAST, MOST)
+}
+
+/// The limit of the main thread's stack; `None` where it has none.
+#[cfg(unix)]
+fn main_limit() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid for the call.
     if unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } != 0 {
-        return LEAST;
+        return Some(LEAST);
     }
-    match limit.rlim_cur {
-        libc::RLIM_INFINITY => UNLIMITED,
-        bytes => usize::try_from(bytes).unwrap_or(UNLIMITED).clamp(LEAST, 1 << 30),
-    }
+    if limit.rlim_cur == libc::RLIM_INFINITY { None } else { usize::try_from(limit.rlim_cur).ok() }
 }
 
 #[cfg(not(unix))]
-fn main_stack() -> usize {
-    let _ = UNLIMITED;
-    LEAST
+fn main_limit() -> Option<usize> {
+    Some(LEAST)
 }
 
 /// Bytes of the thread-local variables of everything that is loaded now. (Of a library that is loaded later, the C library may put them elsewhere.)

@@ -6,13 +6,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard, PoisonError};
 
-use hostcall_abi::sim::{KernelEntry, LaneInfo, WHATEVER};
+use hostcall_abi::sim::{LaneInfo, WHATEVER};
 
 use super::config::LaneMode;
 use super::device::Shared;
 use super::fibers::Wave;
-use super::group::Group;
-use super::image::SimKernel;
+use super::group::{self, Group};
+use super::image::{Entry, SimKernel};
 use super::lane::WaveState;
 use super::pool::{Job, Worker};
 use super::seeded;
@@ -137,7 +137,12 @@ impl Run {
 
     /// A workgroup, about to run.
     pub(super) fn group(&self, id: [u32; 3]) -> Arc<Group> {
-        Arc::new(Group::new(id, self.launch.group_threads() as u32, self.waves()))
+        let memory = group::Memory::new(self.kernel.declared, self.launch.dynamic_shared).unwrap_or_else(|error| {
+            // Its lanes end before they could use any.
+            self.fail(error);
+            group::Memory::default()
+        });
+        Arc::new(Group::new(id, self.launch.group_threads() as u32, self.waves(), memory))
     }
 
     /// Waves of a workgroup.
@@ -177,12 +182,12 @@ impl Run {
         }
     }
 
-    pub(super) fn entry(&self) -> KernelEntry {
+    pub(super) fn entry(&self) -> Entry {
         self.kernel.entry
     }
 
-    pub(super) fn params(&self) -> *const u8 {
-        self.params.bytes().as_ptr()
+    pub(super) fn params(&self) -> &Params {
+        &self.params
     }
 
     pub(super) fn stack_bytes(&self) -> usize {

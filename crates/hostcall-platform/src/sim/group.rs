@@ -1,9 +1,15 @@
-//! A workgroup: its barrier and its 64 bytes.
+//! A workgroup: its barrier, its 64 bytes, and the memory that its lanes share.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use hostcall_abi::sim::GroupMemory;
+
+use super::arena::{Mapping, PAGE};
+use super::elf::Declared;
+use crate::error::Error;
 
 /// How long a sleeper sleeps before it looks whether its kernel was ended.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -19,6 +25,35 @@ pub(super) struct Group {
     /// `State::generation`, for a look without the lock.
     generation: AtomicU64,
     scratch: Scratch,
+    memory: Memory,
+}
+
+/// The memory that kernels in C share in a workgroup: what the image declares, then what the launch adds. It ends where nothing may be touched.
+#[derive(Default)]
+pub(super) struct Memory {
+    at: GroupMemory,
+    _mapping: Option<Mapping>,
+}
+
+/// The dynamic part begins at a multiple of it, as on GPUs.
+const ALIGN: usize = 16;
+
+impl Memory {
+    pub(super) fn new(declared: Declared, dynamic: u32) -> Result<Self, Error> {
+        let dynamic = (dynamic as usize).next_multiple_of(ALIGN);
+        let bytes = declared.bytes.next_multiple_of(ALIGN) + dynamic;
+        if bytes == 0 {
+            return Ok(Self::default());
+        }
+        let open = bytes.next_multiple_of(PAGE);
+        let mapping = Mapping::reserve(open + PAGE)?;
+        mapping.open(mapping.start, open)?;
+        let behind = mapping.start + open;
+        // As near to the closed page as the alignment lets it be.
+        let start = (behind - bytes) & !(declared.align.max(ALIGN) - 1);
+        let at = start + declared.bytes.next_multiple_of(ALIGN);
+        Ok(Self { at: GroupMemory { declared: start, dynamic: at, end: at + dynamic }, _mapping: Some(mapping) })
+    }
 }
 
 // SAFETY: `scratch` is only handed out as a raw pointer, to device code, which answers for its races.
@@ -46,18 +81,23 @@ pub(super) enum Blocked {
 }
 
 impl Group {
-    pub(super) fn new(id: [u32; 3], lanes: u32, waves: usize) -> Self {
+    pub(super) fn new(id: [u32; 3], lanes: u32, waves: usize, memory: Memory) -> Self {
         Self {
             id,
             state: Mutex::new(State { live: lanes, arrived: 0, generation: 0, stuck: vec![0; waves] }),
             changed: Condvar::new(),
             generation: AtomicU64::new(0),
             scratch: Scratch(UnsafeCell::new([0; 64])),
+            memory,
         }
     }
 
     pub(super) fn scratch(&self) -> *mut u8 {
         self.scratch.0.get().cast()
+    }
+
+    pub(super) fn memory(&self) -> &GroupMemory {
+        &self.memory.at
     }
 
     /// A lane arrives at the barrier: `None` if it was the last, else the generation that it waits in.
@@ -130,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_last_lane_opens_the_barrier_and_an_ended_lane_is_not_waited_for() {
-        let group = Group::new([0; 3], 3, 1);
+        let group = Group::new([0; 3], 3, 1, Memory::default());
         let generation = group.arrive().unwrap();
         assert_eq!(group.arrive(), Some(generation));
         assert!(!group.passed(generation));
@@ -140,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_group_in_which_every_lane_waits_for_another_is_deadlocked() {
-        let group = Group::new([0; 3], 4, 2);
+        let group = Group::new([0; 3], 4, 2, Memory::default());
         let generation = group.arrive().unwrap();
         assert_eq!(group.block(0, 1, generation), Blocked::Waits);
         group.arrive();

@@ -1,7 +1,6 @@
 //! Simulator images: shared libraries, each load a private copy with fresh statics.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::Write;
@@ -11,8 +10,9 @@ use std::sync::{Arc, Once};
 
 use hostcall_abi::sim::{KERNEL_ENTRY_PREFIX, KernelEntry, OPS_SYMBOL, SIM_VERSION, SIM_VERSION_SYMBOL, SimOps};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
-use object::{Object, ObjectSection, ObjectSymbol, SectionFlags};
 
+use super::call::Function;
+use super::elf::{self, Contents, Declared};
 use super::ops::OPS;
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
@@ -26,8 +26,7 @@ pub(super) struct SimProgram {
 enum Source {
     Image {
         library: Library,
-        /// The exported data symbols.
-        data: HashMap<String, Data>,
+        contents: Contents,
         /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and another load
         /// must not get the same descriptor number.
         copy: File,
@@ -36,19 +35,23 @@ enum Source {
     Functions(Vec<(String, KernelEntry)>),
 }
 
-/// An exported data symbol.
+/// How a kernel is called.
 #[derive(Clone, Copy)]
-struct Data {
-    size: usize,
-    writable: bool,
+pub(super) enum Entry {
+    /// With the address of its parameters.
+    LaidOut(KernelEntry),
+    /// With one parameter after another.
+    C(Function),
 }
 
 /// A kernel of a [`SimProgram`].
 #[derive(Clone)]
 pub(super) struct SimKernel {
     pub(super) name: String,
-    pub(super) entry: KernelEntry,
+    pub(super) entry: Entry,
     info: KernelInfo,
+    /// The memory of a workgroup that it declares.
+    pub(super) declared: Declared,
     /// Keeps the code.
     source: Arc<Source>,
 }
@@ -58,26 +61,20 @@ impl SimKernel {
     pub(super) fn function_at(&self, instruction: u64) -> Option<String> {
         let Source::Image { copy, .. } = &*self.source else { return None };
         let mut place = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        let code = match self.entry {
+            Entry::LaidOut(entry) => entry as *const libc::c_void,
+            Entry::C(Function(address)) => std::ptr::with_exposed_provenance(address),
+        };
         // SAFETY: an out parameter; the address is only looked up.
-        if unsafe { libc::dladdr(self.entry as *const libc::c_void, place.as_mut_ptr()) } == 0 {
+        if unsafe { libc::dladdr(code, place.as_mut_ptr()) } == 0 {
             return None;
         }
         // SAFETY: filled just now, or zeroed, which is a value as well.
         let start = unsafe { place.assume_init() }.dli_fbase as u64;
         let mut image = vec![0; usize::try_from(copy.metadata().ok()?.len()).ok()?];
         copy.read_exact_at(&mut image, 0).ok()?;
-        function_of(&image, instruction.checked_sub(start)?)
+        elf::function_of(&image, instruction.checked_sub(start)?)
     }
-}
-
-/// The function of a shared library that begins last before an offset, and has not ended there.
-fn function_of(image: &[u8], offset: u64) -> Option<String> {
-    let file = object::File::parse(image).ok()?;
-    let has = |symbol: &object::Symbol<'_, '_>| {
-        symbol.kind() == object::SymbolKind::Text && (symbol.address()..symbol.address() + symbol.size()).contains(&offset)
-    };
-    let symbol = file.symbols().chain(file.dynamic_symbols()).find(has)?;
-    Some(format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?)))
 }
 
 /// The object and its parts share the source, so that a kernel keeps its code.
@@ -96,7 +93,7 @@ impl SimProgram {
     /// Loads an image.
     pub(super) fn load(program: &str, image: &[u8], max_group_size: u32) -> Result<Arc<LoadedProgram>, Error> {
         let bad = |reason: String| Error::Load { program: program.to_owned(), reason, log: None };
-        let data = exported(image).map_err(|error| bad(format!("the simulator image is no shared library of this machine: {error}")))?;
+        let contents = Contents::read(image).map_err(|why| bad(format!("the simulator image {why}")))?;
         let copy = private_copy(image).map_err(|error| bad(format!("cannot copy the simulator image: {error}")))?;
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         share_unwinder();
@@ -108,7 +105,7 @@ impl SimProgram {
         })?;
         let word = |symbol: &str, size: usize| -> Result<*mut u8, Error> {
             let missing = || bad(format!("the simulator image has no `{symbol}` of {size} bytes; it is not built with hostcall"));
-            if data.get(symbol).is_none_or(|data| data.size != size) {
+            if contents.data.get(symbol).is_none_or(|data| data.size != size) {
                 return Err(missing());
             }
             // SAFETY: only the address is taken.
@@ -123,12 +120,12 @@ impl SimProgram {
             )));
         }
         let ops = word(OPS_SYMBOL, size_of::<*const SimOps>())?;
-        if !data[OPS_SYMBOL].writable {
+        if !contents.data[OPS_SYMBOL].writable {
             return Err(bad(format!("`{OPS_SYMBOL}` of the simulator image is a constant; it is not built with hostcall")));
         }
         // SAFETY: data of a pointer's size, writable (just checked), which no code reads before a kernel runs.
         unsafe { ops.cast::<*const SimOps>().write_unaligned(&raw const OPS) };
-        Ok(Self { source: Source::Image { library, data, copy }, max_group_size }.share())
+        Ok(Self { source: Source::Image { library, contents, copy }, max_group_size }.share())
     }
 
     fn share(self) -> Arc<LoadedProgram> {
@@ -148,25 +145,6 @@ fn share_unwinder() {
     });
 }
 
-/// Exported data, by name.
-fn exported(image: &[u8]) -> Result<HashMap<String, Data>, object::Error> {
-    let file = object::File::parse(image)?;
-    let symbols = file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Data);
-    let data = symbols.filter_map(|symbol| {
-        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
-        let data = Data { size: usize::try_from(symbol.size()).ok()?, writable: section.is_some_and(|section| is_writable(&section)) };
-        Some((symbol.name().ok()?.to_owned(), data))
-    });
-    Ok(data.collect())
-}
-
-/// Whether a section can still be written when its library is loaded.
-fn is_writable<'a>(section: &impl ObjectSection<'a>) -> bool {
-    // The loader makes `.data.rel.ro` read-only once it has relocated it.
-    let written = matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_WRITE));
-    written && !section.name().is_ok_and(|name| name.starts_with(".data.rel.ro"))
-}
-
 /// A copy that the loader has never seen: it knows files by their inodes, and each memory file has its own.
 fn private_copy(image: &[u8]) -> std::io::Result<File> {
     // SAFETY: the name is a C string.
@@ -177,6 +155,9 @@ fn private_copy(image: &[u8]) -> std::io::Result<File> {
     // SAFETY: a new descriptor that nobody else owns.
     let mut file = unsafe { File::from_raw_fd(fd) };
     file.write_all(image)?;
+    for at in elf::undefined_thread_locals(image) {
+        file.write_all_at(&[object::elf::STB_WEAK << 4 | object::elf::STT_TLS], at as u64)?;
+    }
     Ok(file)
 }
 
@@ -184,22 +165,34 @@ fn private_copy(image: &[u8]) -> std::io::Result<File> {
 unsafe impl BackendProgram for LoadedProgram {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn BackendKernel>>, Error> {
         let entry = match &*self.source {
-            Source::Functions(list) => list.iter().find(|(n, _)| n == name).map(|(_, entry)| *entry),
-            Source::Image { library, .. } => {
+            Source::Functions(list) => list.iter().find(|(n, _)| n == name).map(|(_, entry)| Entry::LaidOut(*entry)),
+            Source::Image { library, contents, .. } => {
                 let Ok(symbol) = CString::new(format!("{KERNEL_ENTRY_PREFIX}{name}")) else { return Ok(None) };
                 // SAFETY: by contract (`hostcall_abi::sim`) a symbol with this prefix is a `KernelEntry`.
-                unsafe { library.get::<KernelEntry>(symbol.as_bytes_with_nul()) }.ok().map(|found| *found)
+                match unsafe { library.get::<KernelEntry>(symbol.as_bytes_with_nul()) } {
+                    Ok(found) => Some(Entry::LaidOut(*found)),
+                    Err(_) if contents.kernels.contains(name) => {
+                        // SAFETY: only the address is taken.
+                        let found = unsafe { library.get::<*mut u8>(name) }.ok();
+                        found.map(|found| Entry::C(Function(found.into_raw().expose_provenance())))
+                    }
+                    Err(_) => None,
+                }
             }
         };
+        let declared = match &*self.source {
+            Source::Functions(_) => Declared::default(),
+            Source::Image { contents, .. } => contents.declared,
+        };
         Ok(entry.map(|entry| {
-            let info = KernelInfo { max_group_size: self.max_group_size, ..KernelInfo::default() };
-            Arc::new(SimKernel { name: name.to_owned(), entry, info, source: self.source.clone() }) as Arc<dyn BackendKernel>
+            let info = KernelInfo { max_group_size: self.max_group_size, shared_bytes: declared.bytes as u32, ..KernelInfo::default() };
+            Arc::new(SimKernel { name: name.to_owned(), entry, info, declared, source: self.source.clone() }) as Arc<dyn BackendKernel>
         }))
     }
 
     fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
-        let Source::Image { library, data, .. } = &*self.source else { return Ok(None) };
-        let Some(&Data { size, writable }) = data.get(name) else { return Ok(None) };
+        let Source::Image { library, contents, .. } = &*self.source else { return Ok(None) };
+        let Some(&elf::Data { size, writable }) = contents.data.get(name) else { return Ok(None) };
         // SAFETY: only the address is taken.
         let found = unsafe { library.get::<*mut u8>(name) }.ok();
         Ok(found.map(|symbol| GlobalInfo { address: symbol.into_raw() as u64, size, writable }))

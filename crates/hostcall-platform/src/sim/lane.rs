@@ -9,9 +9,11 @@ use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use hostcall_abi::sim::LaneInfo;
 
+use super::call::Arguments;
 use super::fault::{LaneEnd, RawKind};
 use super::grid::Run;
 use super::group::{Blocked, Group};
+use super::image::Entry;
 use super::rendezvous::Rendezvous;
 use super::stack::LaneStack;
 use crate::error::FaultKind;
@@ -105,6 +107,8 @@ pub(super) struct Lane {
     pub(super) wave: Arc<WaveState>,
     /// The device library's, for whatever is the lane's own.
     pub(super) word: Cell<u64>,
+    /// Of a kernel in C.
+    arguments: Arguments,
     stack: LaneStack,
     yielder: Cell<*const Yielder<(), ()>>,
     trap: Cell<Option<CoroutineTrapHandler<LaneEnd>>>,
@@ -118,9 +122,9 @@ pub(super) struct Lane {
 const OPERATION_STACK: usize = 12 << 10;
 
 impl Lane {
-    fn new(info: LaneInfo, wave: Arc<WaveState>, stack: LaneStack) -> Self {
+    fn new(info: LaneInfo, wave: Arc<WaveState>, arguments: Arguments, stack: LaneStack) -> Self {
         let (yielder, trap) = (Cell::new(ptr::null()), Cell::new(None));
-        Self { info, wave, word: Cell::new(0), stack, yielder, trap, ended: Cell::new(false), waiting: Cell::new(None) }
+        Self { info, wave, word: Cell::new(0), arguments, stack, yielder, trap, ended: Cell::new(false), waiting: Cell::new(None) }
     }
 
     /// Whether an operation has room on the stack whose top is about `here`.
@@ -180,14 +184,20 @@ impl Fiber {
     /// # Safety
     /// The stack is used by nobody else and lives longer than the fiber.
     pub(super) unsafe fn new(info: LaneInfo, wave: &Arc<WaveState>, stack: LaneStack) -> Self {
-        let lane = Box::new(Lane::new(info, wave.clone(), stack));
-        let entry = wave.run.entry();
-        let params = wave.run.params();
+        let (entry, params) = (wave.run.entry(), wave.run.params());
+        let arguments = if let Entry::C(_) = entry { Arguments::new(params) } else { Arguments::default() };
+        let params = params.bytes().as_ptr();
+        let lane = Box::new(Lane::new(info, wave.clone(), arguments, stack));
         let body = move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: the fiber runs only inside `resume`, which has put its lane there.
-            unsafe { (*current()).yielder.set(yielder) };
-            // SAFETY: whoever launched the kernel answers for its parameters; they live as long as the run.
-            unsafe { entry(params) };
+            let lane = unsafe { &*current() };
+            lane.yielder.set(yielder);
+            match entry {
+                // SAFETY: whoever launched the kernel answers for its parameters; they live as long as the run.
+                Entry::LaidOut(entry) => unsafe { entry(params) },
+                // SAFETY: as above; these are the lane's own.
+                Entry::C(function) => unsafe { function.call(&lane.arguments) },
+            }
             LaneEnd::Returned
         };
         // SAFETY: `body` borrows nothing; the stack is the caller's promise.

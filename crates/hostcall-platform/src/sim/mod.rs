@@ -32,8 +32,10 @@ use hostcall_abi::descriptor::KernelParams;
 use hostcall_abi::sim::{KernelEntry, SimOps};
 
 mod arena;
+mod call;
 mod config;
 mod device;
+mod elf;
 pub(crate) mod fault;
 mod fibers;
 mod grid;
@@ -123,7 +125,7 @@ pub fn program_from_functions(device: &Device, functions: &[(&str, KernelEntry)]
 pub unsafe fn launch_laid_out(queue: &Queue, kernel: &Kernel, launch: &Launch, params: &[u8]) -> Result<(), Error> {
     queue.device().activity().launch(Some((kernel.shared_name(), launch)), queue.number(), |ticket| {
         // SAFETY: the caller's.
-        unsafe { queue.backend().launch(kernel.backend(), launch, Args::laid_out(params).params(), ticket) }
+        unsafe { queue.backend().launch(kernel.backend(), launch, Args::laid_out(params).of(kernel.program()).params(), ticket) }
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
+use hostcall_abi::sim::{FOR_WAVES, GroupMemory, LaneInfo, SimOps};
 
 use super::group::LOOK_AGAIN;
 use super::lane::{self, Lane, Meeting};
@@ -28,6 +28,7 @@ pub(super) static OPS: SimOps = SimOps {
     trap,
     lane_word,
     wake_patient,
+    group_memory,
 };
 
 /// The calling lane. Its stack is checked, and whether its kernel was ended.
@@ -210,6 +211,10 @@ unsafe extern "C" fn clock_ns() -> u64 {
 
 unsafe extern "C" fn group_scratch() -> *mut u8 {
     enter().wave.group.scratch()
+}
+
+unsafe extern "C" fn group_memory() -> *const GroupMemory {
+    enter().wave.group.memory()
 }
 
 unsafe extern "C" fn exit_lane() -> ! {

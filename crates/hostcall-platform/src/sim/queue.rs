@@ -8,20 +8,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use hostcall_abi::sim::GROUP_MEMORY_BYTES;
+
 use super::arena::Allocation;
 use super::device::Shared;
 use super::grid::Run;
 use super::image::SimKernel;
 use super::pool::Worker;
 use crate::activity::Ticket;
-use crate::args::Params;
+use crate::args::{Kept, Params};
 use crate::backend::{BackendEvent, BackendKernel, BackendQueue, Span};
 use crate::error::Error;
 use crate::host::{self, StackSize};
 use crate::queue::Launch;
 
 enum Work {
-    Launch(Arc<Run>, Ticket),
+    Launch(Arc<Run>, Kept, Ticket),
     Write(Span, Vec<u8>),
     Copy { to: Span, from: Span },
     Fill(Span, u8),
@@ -117,13 +119,18 @@ impl QueueState {
 
 fn perform(work: Work, worker: &mut Option<Worker>) -> Result<(), Error> {
     match work {
-        Work::Launch(run, ticket) => {
+        Work::Launch(run, kept, ticket) => {
             let worker = match worker {
                 Some(worker) => worker,
                 None => worker.insert(Worker::new()?),
             };
             let result = run.execute(worker);
+            drop(run);
             drop(ticket);
+            // Before the launch counts as done: whoever waits for it finds the memory free. What a program keeps is the application's.
+            if catch_unwind(AssertUnwindSafe(|| drop(kept))).is_err() {
+                tracing::error!("what a program had kept panicked when it was dropped");
+            }
             return result;
         }
         // SAFETY: (this and the next two) spans are checked parts of memory that they keep; the sources are other objects or may overlap
@@ -176,8 +183,15 @@ impl BackendQueue for SimQueue {
             let reason = format!("a workgroup has {threads} threads, and an SM holds at most {limit}; raise the simulator's `waves`");
             return Err(Error::Launch { kernel: sim.name.clone(), reason });
         }
-        let run = Run::new(self.device.clone(), Arc::new(sim.clone()), params.clone(), *launch, ticket.number());
-        self.submit(Work::Launch(Arc::new(run), ticket))
+        let (declared, dynamic) = (sim.declared.bytes, launch.dynamic_shared);
+        if declared + dynamic as usize > GROUP_MEMORY_BYTES {
+            let reason = format!(
+                "a workgroup has at most {GROUP_MEMORY_BYTES} bytes of shared memory: the program declares {declared}, the launch asks for {dynamic} more"
+            );
+            return Err(Error::Launch { kernel: sim.name.clone(), reason });
+        }
+        let run = Run::new(self.device.clone(), Arc::new(sim.clone()), params.bare(), *launch, ticket.number());
+        self.submit(Work::Launch(Arc::new(run), params.kept().clone(), ticket))
     }
 
     fn copy_to(&self, to: &Span, from: &[u8]) -> Result<(), Error> {

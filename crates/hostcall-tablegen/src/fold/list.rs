@@ -112,4 +112,26 @@ impl Context {
         let element = self.types.element(ty).unwrap_or(Ty::NONE);
         Some(self.list(element, &kept))
     }
+
+    /// Elements in the order of what `body` says of each; equal ones stay in theirs.
+    pub(super) fn sort(&mut self, name: Node, over: Node, body: Node, ty: Ty, record: Option<RecId>) -> Option<Node> {
+        let items = self.list_items(over)?;
+        let mut sorted = Vec::with_capacity(items.len());
+        for i in 0..items.len() {
+            let item = self.nodes.item(items, i);
+            sorted.push((self.apply(name, item, body, record), item));
+        }
+        if let Some(numbers) = sorted.iter().map(|&(key, item)| Some((self.as_int(key)?, item))).collect::<Option<Vec<_>>>() {
+            let mut numbers = numbers;
+            numbers.sort_by_key(|&(key, _)| key);
+            sorted = numbers.into_iter().map(|(_, item)| (item, item)).collect();
+        } else if sorted.iter().all(|&(key, _)| self.text_of(key).is_some()) {
+            sorted.sort_by(|a, b| self.text_of(a.0).cmp(&self.text_of(b.0)));
+        } else {
+            return None;
+        }
+        let element = self.types.element(ty).unwrap_or(Ty::NONE);
+        let sorted: Vec<Node> = sorted.into_iter().map(|(_, item)| item).collect();
+        Some(self.list(element, &sorted))
+    }
 }

@@ -13,6 +13,7 @@ impl Context {
             TernOp::Foreach if matches!(self.kind(b), Kind::Dag { .. }) => Ok(self.foreach_dag(a, b, c, record)),
             TernOp::Foreach => Ok(self.foreach(a, b, c, ty, record)),
             TernOp::Filter => Ok(self.filter(a, b, c, ty, record)),
+            TernOp::Sort => Ok(self.sort(a, b, c, ty, record)),
             TernOp::Dag => Ok(self.build_dag(a, b, c)),
             TernOp::SetDagArg => self.replace_dag_argument(a, b, c, false),
             TernOp::SetDagName => self.replace_dag_argument(a, b, c, true),

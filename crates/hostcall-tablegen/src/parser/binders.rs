@@ -1,4 +1,4 @@
-//! Operators that give names to values: `!foreach`, `!filter`, `!foldl`.
+//! Operators that give names to values: `!foreach`, `!filter`, `!sort`, `!foldl`.
 
 use super::scope::Scope;
 use super::{Mode, Parser};
@@ -39,8 +39,8 @@ impl Parser {
         result
     }
 
-    /// `!foreach(name, list or dag, body)` and `!filter(name, list, predicate)`
-    pub(super) fn parse_foreach_or_filter(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp, span: Span) -> Attempt<Node> {
+    /// `!foreach(name, list or dag, body)`, `!filter(name, list, predicate)` and `!sort(name, list, key)`
+    pub(super) fn parse_binder(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp, span: Span) -> Attempt<Node> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let (symbol, name) = self.parse_binding(record)?;
         self.expect(Tok::Comma, "after the variable")?;
@@ -60,7 +60,11 @@ impl Parser {
                         }
                     },
                 };
-                let body = if op == TernOp::Foreach { wanted } else { wanted.map(|_| Ty::INT) };
+                let body = match op {
+                    TernOp::Foreach => wanted,
+                    TernOp::Filter => wanted.map(|_| Ty::INT),
+                    _ => None,
+                };
                 (element, body)
             }
             None if op == TernOp::Foreach && self.is_dag(over) => {

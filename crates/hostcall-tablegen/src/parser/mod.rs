@@ -6,6 +6,7 @@
 mod arguments;
 mod binders;
 mod bodies;
+mod cases;
 mod control;
 mod multiclass;
 mod operators;

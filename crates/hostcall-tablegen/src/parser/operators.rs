@@ -16,11 +16,12 @@ impl Parser {
         match bang {
             Bang::Un(op) => self.parse_unary(record, op),
             Bang::Bin(op) => self.parse_binary(record, want, op, span),
-            Bang::Tern(op @ (TernOp::Foreach | TernOp::Filter)) => self.parse_foreach_or_filter(record, want, op, span),
+            Bang::Tern(op) if op.binds() => self.parse_binder(record, want, op, span),
             Bang::Tern(TernOp::Range) => self.parse_range_operator(record),
             Bang::Tern(op @ (TernOp::Substr | TernOp::Find)) => self.parse_text_operator(record, want, op, span),
             Bang::Tern(op) => self.parse_ternary(record, want, op),
             Bang::Cond => self.parse_cond(record, want),
+            Bang::Switch => self.parse_switch(record, want),
             Bang::Foldl => self.parse_foldl(record),
             Bang::IsA => {
                 let ty = self.parse_operator_type()?;
@@ -192,7 +193,7 @@ impl Parser {
     }
 
     /// Checks an operand, and gives the type of the next one. `count` operands have been read.
-    fn check_operand(
+    pub(super) fn check_operand(
         &mut self,
         op: BinOp,
         wanted: Option<Ty>,
@@ -391,39 +392,6 @@ impl Parser {
         }
         let [a, b, c] = operands;
         Ok(self.cx.fold_tern(op, a, b, c, ty, record))
-    }
-
-    /// `!cond(condition: value, …)`
-    fn parse_cond(&mut self, record: Option<RecId>, want: Option<Ty>) -> Attempt<Node> {
-        let open = self.expect(Tok::LeftParen, "after the operator")?;
-        let mut items = Vec::new();
-        let mut ty: Option<Ty> = None;
-        while !self.at(Tok::RightParen) {
-            items.push(self.parse_value(record, None, Mode::Value)?);
-            self.expect(Tok::Colon, "after the condition")?;
-            let at = self.tok.span;
-            let value = self.parse_value(record, want, Mode::Value)?;
-            items.push(value);
-            let found = self.cx.ty(value);
-            ty = match ty {
-                _ if found == Ty::NONE => ty,
-                None => Some(found),
-                Some(so_far) => match self.cx.common_type(so_far, found) {
-                    Some(common) => Some(common),
-                    None => return Err(self.wrong_operand(value, &format!("a value of type '{}'", self.cx.type_text(so_far)), at)),
-                },
-            };
-            if !self.eat(Tok::Comma) {
-                break;
-            }
-        }
-        self.expect_close(Tok::RightParen, open, "!cond")?;
-        let Some(ty) = ty else {
-            let message = if items.is_empty() { "!cond needs at least one condition and value" } else { "all values of !cond are '?'" };
-            return Err(self.cx.error(open, message));
-        };
-        let items = self.cx.nodes.slice(&items);
-        Ok(self.cx.fold_cond(items, ty, record))
     }
 
     /// Whether a value is known to be a dag, a list, or neither.

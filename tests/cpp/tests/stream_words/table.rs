@@ -89,6 +89,10 @@ extern "C" fn end() -> ! {
 }
 extern "C" fn wake_patient(_: u32) {}
 
+extern "C" fn group_memory() -> *const GroupMemory {
+    unreachable!("a message needs none");
+}
+
 extern "C" fn lane_word() -> *mut u64 {
     unreachable!("a message needs none");
 }
@@ -107,6 +111,7 @@ static OPERATIONS: SimOps = SimOps {
     trap: end,
     lane_word,
     wake_patient,
+    group_memory,
 };
 
 /// `stream_message`.

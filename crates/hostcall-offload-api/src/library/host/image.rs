@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind, elf};
 
 use super::only_one_item;
 use crate::library::backend::{Global, Kernel, Program, Shape};
@@ -26,8 +26,17 @@ pub(in crate::library) type Entry = unsafe extern "C" fn(args: *mut *mut c_void)
 
 /// What an image says that it has.
 pub(in crate::library) struct Contents {
-    /// Exported symbols: whether a function, and the size.
-    symbols: HashMap<String, (bool, usize)>,
+    /// Exported symbols: what each is, and the size.
+    symbols: HashMap<String, (Symbol, usize)>,
+}
+
+/// What a symbol is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Symbol {
+    Function,
+    /// A kernel of the simulator in C, under its own name.
+    SimulatorKernel,
+    Variable,
 }
 
 /// The machine that this library runs on, as ELF files name it.
@@ -66,13 +75,15 @@ impl Contents {
         }
         let file = object::File::parse(image).map_err(text)?;
         let exported = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+        let kernels = file.section_by_name(hostcall_abi::sim::KERNEL_SECTION).map(|section| section.index());
         let symbols = exported.filter_map(|symbol| {
-            let is_function = match symbol.kind() {
-                SymbolKind::Text => true,
-                SymbolKind::Data => false,
+            let what = match symbol.kind() {
+                SymbolKind::Text if kernels.is_some() && symbol.section_index() == kernels => Symbol::SimulatorKernel,
+                SymbolKind::Text => Symbol::Function,
+                SymbolKind::Data => Symbol::Variable,
                 _ => return None,
             };
-            Some((symbol.name().ok()?.to_owned(), (is_function, usize::try_from(symbol.size()).ok()?)))
+            Some((symbol.name().ok()?.to_owned(), (what, usize::try_from(symbol.size()).ok()?)))
         });
         Ok(Contents { symbols: symbols.collect() })
     }
@@ -80,12 +91,13 @@ impl Contents {
     /// The symbols that it exports. Kernels of the simulator have a prefix there; other functions of its images are no kernels.
     pub(in crate::library) fn names(&self) -> Names {
         let is_simulated = self.is_simulated();
-        Names::new(self.symbols.iter().filter_map(|(name, (is_function, _))| {
-            let kernel = if is_simulated { name.strip_prefix(hostcall_abi::sim::KERNEL_ENTRY_PREFIX) } else { Some(name.as_str()) };
-            Some(match (is_function, kernel) {
-                (true, kernel) => (kernel?.to_owned(), ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL),
-                (false, _) => (name.clone(), ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE),
-            })
+        Names::new(self.symbols.iter().filter_map(|(name, (what, _))| {
+            let kernel = match what {
+                Symbol::Variable => return Some((name.clone(), ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE)),
+                Symbol::Function if is_simulated => name.strip_prefix(hostcall_abi::sim::KERNEL_ENTRY_PREFIX)?,
+                Symbol::Function | Symbol::SimulatorKernel => name,
+            };
+            Some((kernel.to_owned(), ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL))
         }))
     }
 
@@ -141,8 +153,8 @@ impl HostProgram {
 
 impl Loaded {
     /// The address of a symbol of a kind, and its size.
-    fn find(&self, name: &str, function: bool) -> Option<(usize, usize)> {
-        let &(_, size) = self.contents.symbols.get(name).filter(|(is_function, _)| *is_function == function)?;
+    fn find(&self, name: &str, wanted: Symbol) -> Option<(usize, usize)> {
+        let &(_, size) = self.contents.symbols.get(name).filter(|(what, _)| *what == wanted)?;
         let name = CString::new(name).ok()?;
         // SAFETY: only the address is taken.
         let found = unsafe { self.library.get::<*mut c_void>(name.as_bytes_with_nul()) }.ok()?;
@@ -152,14 +164,14 @@ impl Loaded {
 
 impl Program for HostProgram {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error> {
-        let Some((address, _)) = self.0.find(name, true) else { return Ok(None) };
+        let Some((address, _)) = self.0.find(name, Symbol::Function) else { return Ok(None) };
         // SAFETY: the address of a function of the image, which is kept loaded; that it is a kernel is for whoever launches it to say.
         let entry = unsafe { std::mem::transmute::<*const c_void, Entry>(std::ptr::with_exposed_provenance(address)) };
         Ok(Some(Arc::new(HostKernel { name: name.to_owned(), entry, _image: self.0.clone() })))
     }
 
     fn global(&self, name: &str) -> Result<Option<Global>, Error> {
-        Ok(self.0.find(name, false).map(|(address, size)| Global { address, size }))
+        Ok(self.0.find(name, Symbol::Variable).map(|(address, size)| Global { address, size }))
     }
 
     fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use hostcall_abi::sim::GROUP_MEMORY_BYTES;
 use offload::SimConfig;
 
 use crate::library::backend::Properties;
@@ -86,7 +87,7 @@ pub(super) fn read(config: &SimConfig) -> Properties {
         memory_clock: Some(UNKNOWN_CLOCK),
         max_allocation: memory(),
         memory: memory(),
-        local_memory: 0,
+        local_memory: GROUP_MEMORY_BYTES as u64,
         arithmetic: [full, full, 0],
         vector_widths: [vector, vector / 2, vector / 4, vector / 8, vector / 4, vector / 8, 0],
         cooperative: true,
