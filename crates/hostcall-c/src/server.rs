@@ -131,7 +131,10 @@ impl Shared {
             }
             Err(TryLockError::WouldBlock) => false,
         };
-        offload::overdue::wait(|| "a server that stops waits for another thread that uses it, in hc_wait or another function".to_owned(), take);
+        offload::overdue::wait(
+            || "a server that stops waits for another thread that uses it, in hc_wait or another function".to_owned(),
+            take,
+        );
         let Some(server) = taken else { return Ok(()) };
         let report = server.stop();
         lock(&self.launches).clear();

@@ -57,6 +57,8 @@ struct Caller<W> {
 
 struct State<W> {
     has: Amount,
+    /// Nothing is done any more.
+    closed: bool,
     callers: HashMap<Name, Caller<W>>,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct Callers<W> {
 
 impl<W> Callers<W> {
     pub(crate) fn new(requests: usize, bytes: usize, tasks: usize, service: Callable) -> Self {
-        let state = Mutex::new(State { has: Amount::default(), callers: HashMap::new() });
+        let state = Mutex::new(State { has: Amount::default(), closed: false, callers: HashMap::new() });
         Self { state, most: Amount { requests, bytes }, tasks, service, idle: Notify::new() }
     }
 
@@ -118,8 +120,9 @@ impl<W> Callers<W> {
     /// A request that has begun waits for its turn. Whether its caller needs one more [task](Callers::next).
     pub(crate) fn push(&self, name: &Name, work: W) -> bool {
         let mut state = self.state();
-        // It has one that has begun.
-        let Some(caller) = state.callers.get_mut(name) else { return false };
+        let closed = state.closed;
+        // It has one that has begun. (What is not queued is dropped without the lock.)
+        let Some(caller) = state.callers.get_mut(name).filter(|_| !closed) else { return false };
         caller.queue.push_back(work);
         let more = caller.tasks < self.tasks;
         caller.tasks += usize::from(more);
@@ -136,6 +139,16 @@ impl<W> Callers<W> {
             Self::tidy(&mut state, name);
         }
         next
+    }
+
+    /// Gives up what has not begun, now and from now on.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        let given_up: Vec<_> = state.callers.values_mut().map(|caller| std::mem::take(&mut caller.queue)).collect();
+        drop(state);
+        // Each counts as under way until it is dropped.
+        drop(given_up);
     }
 
     /// Forgets a caller of which nothing is left.
@@ -219,10 +232,13 @@ mod tests {
 
     use super::*;
 
-    fn callers(requests: usize, bytes: usize) -> Arc<Callers<u32>> {
+    fn service() -> Callable {
         let definition = Definition::builder("Host__any").argument("u32").build().unwrap();
-        let service = Runner::new().add(Service::batch(definition, |_| ())).unwrap();
-        Arc::new(Callers::new(requests, bytes, 2, service))
+        Runner::new().add(Service::batch(definition, |_| ())).unwrap()
+    }
+
+    fn callers(requests: usize, bytes: usize) -> Arc<Callers<u32>> {
+        Arc::new(Callers::new(requests, bytes, 2, service()))
     }
 
     /// Requests of a caller that begin, until one does not.
@@ -258,6 +274,20 @@ mod tests {
         assert!(callers.begin_alone(&Name::Keeper).is_none() && matches!(callers.begin(&honest, 1), Err(Full::Now)));
         drop(kept);
         assert!(callers.begin(&honest, 1000).is_ok());
+    }
+
+    #[test]
+    fn what_has_not_begun_is_given_up_at_the_end_and_so_is_what_comes_late() {
+        /// A request that waits is what keeps its caller known.
+        struct Waits(#[expect(dead_code, reason = "dropped with it")] Doing<Waits>);
+        let callers: Arc<Callers<Waits>> = Arc::new(Callers::new(64, 1000, 2, service()));
+        let name = Name::Local(1);
+        let wait = || callers.push(&name, Waits(callers.begin(&name, 1).unwrap()));
+        assert!(wait() && !callers.are_idle());
+        callers.close();
+        assert!(callers.are_idle() && !wait() && callers.are_idle());
+        assert_eq!(callers.next(&name).map(drop), None);
+        assert_eq!((Arc::strong_count(&callers), callers.state().callers.len()), (1, 0));
     }
 
     #[test]

@@ -41,6 +41,13 @@ pub struct Worker {
     runner: Option<Runner>,
 }
 
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // What waits for its turn keeps what it waits in.
+        self.shared.callers.close();
+    }
+}
+
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").field("name", &self.shared.name).field("place", &self.shared.transport.place()).finish_non_exhaustive()
@@ -336,7 +343,8 @@ impl Shared {
     /// Does what a caller asks for, one request after another, and lets others have their turns in between.
     async fn take_turns(self: Arc<Self>, name: Name) {
         while let Some(Work { index, request, doing }) = self.callers.next(&name) {
-            self.clone().work(index, request, doing).await;
+            // A panic in it is its own affair.
+            let _ = tokio::spawn(self.clone().work(index, request, doing)).await;
             tokio::task::yield_now().await;
         }
     }

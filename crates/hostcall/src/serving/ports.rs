@@ -271,6 +271,9 @@ impl Ports {
                 usize::from(self.unaudited == 0)
             }
         };
+        if audits == 0 {
+            return;
+        }
         for _ in 0..audits.min(self.ports.len()) {
             if worker.is_turn_over() {
                 break;
