@@ -148,7 +148,7 @@ fn a_caller_whose_handlers_hold_all_threads_they_may_have_keeps_no_other_callers
     });
     let place = local();
     let _worker = Worker::on(place.clone()).service(service.blocking()).blocking_threads(2).start().unwrap();
-    let (hostile, honest) = (place.connect().unwrap(), place.connect().unwrap());
+    let (hostile, honest) = (place.clone().connect().unwrap(), place.connect().unwrap());
     let waiting = requests(&hostile, 100..164);
     for (_caller, replies) in requests(&honest, 0..20) {
         assert_eq!(received(&replies).heads[0].status, Status::OK);
@@ -174,7 +174,7 @@ fn callers_take_turns_however_many_requests_one_of_them_has_sent() {
     });
     let place = local();
     let _worker = Worker::on(place.clone().threads(1)).service(service).start().unwrap();
-    let (hostile, honest) = (place.connect().unwrap(), place.connect().unwrap());
+    let (hostile, honest) = (place.clone().connect().unwrap(), place.connect().unwrap());
     let first = requests(&hostile, 100..101);
     eventually("the worker's thread is in a handler", || order.lock().unwrap().len() == 1);
     let waiting = requests(&hostile, 101..400);
