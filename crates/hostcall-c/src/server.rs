@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString, c_char, c_int, c_void};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use hostcall::{Awake, DirGrant, Input, KernelReport, Limits, NetGrant, ServerBuilder, Sink};
 
@@ -119,8 +119,23 @@ impl Shared {
 
     /// Stops the server. What nobody has been told is the error.
     pub(crate) fn stop(&self) -> Result<(), Error> {
-        let server = self.server.write().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(server) = server else { return Ok(()) };
+        let mut taken = None;
+        let take = || match self.server.try_write() {
+            Ok(mut server) => {
+                taken = server.take();
+                true
+            }
+            Err(TryLockError::Poisoned(server)) => {
+                taken = server.into_inner().take();
+                true
+            }
+            Err(TryLockError::WouldBlock) => false,
+        };
+        offload::overdue::wait(
+            || "a server that stops waits for another thread that uses it, in hc_wait or another function".to_owned(),
+            take,
+        );
+        let Some(server) = taken else { return Ok(()) };
         let report = server.stop();
         lock(&self.launches).clear();
         if report.is_success() { Ok(()) } else { Err(Error::new(Status::KernelFailed, report)) }

@@ -46,6 +46,30 @@ fn a_host_in_c_by_generated_functions() {
     with_each(&C, "generated.c", |program, kernels| all_right(program, kernels, 2 * 3));
 }
 
+/// Runs a host whose kernel never ends, with what it does then; what it said on its standard error. The limit only ends a test that would hang.
+fn ends(program: &Path, kernels: &Path, order: &str, said: &str) {
+    let output = Command::new("timeout").arg("100").args([program, kernels]).arg(order).output().unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), &*out), (Some(0), said), "{program:?} {order}: {err}");
+}
+
+/// In which order handles go: detach, server, program, memory, device, and some of them never.
+#[test]
+fn a_host_in_c_whose_kernel_never_ends_ends_itself_whatever_it_gives_back_first() {
+    with_each(&C, "endings.c", |program, kernels| {
+        for order in ["", "s", "asd", "asdpm", "sad", "dasmp", "das", "d"] {
+            ends(program, kernels, order, &format!("{order} ended\n"));
+        }
+    });
+}
+
+#[test]
+fn a_host_in_cpp_whose_kernel_never_ends_ends_itself() {
+    with_each(&CPP, "endings.cpp", |program, kernels| {
+        ["leave", "stop"].into_iter().for_each(|order| ends(program, kernels, order, "ended\n"));
+    });
+}
+
 /// The text is all that `HC_DEFINITION` has.
 #[test]
 fn the_text_of_a_definition_says_the_whole_of_it() {

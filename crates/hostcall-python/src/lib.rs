@@ -55,6 +55,8 @@ mod _hostcall {
     #[pymodule_export]
     use super::module::SimModule;
     #[pymodule_export]
+    use super::options::stack_of_handlers;
+    #[pymodule_export]
     use super::program::default_device;
     #[pymodule_export]
     use super::server::Server;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hostcall::{DirGrant, Input, Limits, NetGrant, ServerBuilder, Sink};
+use offload::host::{StackSize, stack_bytes};
 use pyo3::prelude::*;
 
 use crate::console::Console;
@@ -16,6 +17,7 @@ use crate::error::{invalid, of_grant};
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
     pub(crate) threads: Option<usize>,
+    pub(crate) handler_stack: Option<usize>,
     pub(crate) ports: Option<u32>,
     pub(crate) staging: Option<(u32, u32)>,
     pub(crate) heap: usize,
@@ -32,6 +34,16 @@ pub(crate) struct Options {
     pub(crate) stderr: Goes,
     pub(crate) open_files: Option<usize>,
     pub(crate) spin: f64,
+}
+
+/// Bytes to make a thread with whose handlers have `handler_stack` bytes of stack, or as many as the main thread.
+#[pyfunction]
+#[pyo3(signature = (handler_stack))]
+pub(crate) fn stack_of_handlers(handler_stack: Option<usize>) -> usize {
+    const PAGE: usize = 4096;
+    let size = handler_stack.map_or_else(StackSize::default, StackSize::bytes);
+    // Python wants whole pages.
+    stack_bytes(size).checked_next_multiple_of(PAGE).unwrap_or(usize::MAX)
 }
 
 /// Where what kernels print goes.
@@ -58,6 +70,9 @@ impl Options {
     pub(crate) fn apply(self, mut builder: ServerBuilder, console: &Arc<Console>) -> PyResult<ServerBuilder> {
         if let Some(threads) = self.threads {
             builder = builder.threads(threads);
+        }
+        if let Some(bytes) = self.handler_stack {
+            builder = builder.handler_stack(bytes);
         }
         if let Some(ports) = self.ports {
             builder = builder.ports(ports);

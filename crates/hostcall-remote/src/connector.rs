@@ -131,6 +131,11 @@ impl Connector {
         })
     }
 
+    /// Threads of the connection.
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads
+    }
+
     pub(crate) fn runtime(&self) -> Result<tokio::runtime::Runtime, RemoteError> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         hostcall::__private::for_handlers(builder.worker_threads(self.threads).thread_name("hostcall-remote"));

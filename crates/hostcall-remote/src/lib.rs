@@ -46,6 +46,7 @@
 //! A remote call takes some hundred microseconds where a local one takes a few, and the lanes wait meanwhile. See `docs/guide/scale.md`.
 
 mod caller;
+mod callers;
 mod connector;
 mod engine;
 mod errors;

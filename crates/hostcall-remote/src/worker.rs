@@ -1,14 +1,14 @@
 //! The side of the work: services as a server has them, run on what comes from elsewhere.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostcall::Service;
 use hostcall::detached::{Callable, Replies, Runner};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
+use crate::callers::{Callers, Full, Name};
 use crate::connector::{Connector, Running};
 use crate::errors::RemoteError;
 use crate::stats::{WorkStats, Works};
@@ -41,6 +41,13 @@ pub struct Worker {
     runner: Option<Runner>,
 }
 
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // What waits for its turn keeps what it waits in.
+        self.shared.callers.close();
+    }
+}
+
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").field("name", &self.shared.name).field("place", &self.shared.transport.place()).finish_non_exhaustive()
@@ -66,13 +73,19 @@ struct Shared {
     name: String,
     transport: Transport,
     served: Vec<Served>,
-    /// What is being done, and what may be.
-    requests: AtomicUsize,
-    bytes: AtomicUsize,
-    most_requests: usize,
-    most_bytes: usize,
-    idle: Notify,
+    /// Whose requests are being done.
+    callers: Arc<Callers<Work>>,
 }
+
+/// A request that waits for its caller's turn.
+struct Work {
+    index: usize,
+    request: Request,
+    doing: Doing,
+}
+
+/// A request that is being done.
+type Doing = crate::callers::Doing<Work>;
 
 struct Served {
     callable: Callable,
@@ -132,9 +145,9 @@ impl Worker {
                 let _ = listener.await;
             }
             loop {
-                let idle = shared.idle.notified();
-                // Pairs with `Doing::drop`: what was done has been sent.
-                if shared.requests.load(Ordering::Acquire) == 0 {
+                let idle = shared.callers.idle.notified();
+                // What was done has been sent.
+                if shared.callers.are_idle() {
                     break;
                 }
                 tokio::select! {
@@ -184,7 +197,8 @@ impl WorkerBuilder {
     /// How much it does at once: requests, and bytes of memory, which are those of the requests and what their calls ask for: room for replies, and 256
     /// bytes for each call. They are counted before they are taken, and a handler's own memory is not among them; all together a worker takes a few times as
     /// many. What comes beyond is sent back to the caller, who sends it again later, maybe to another worker. A request that alone asks for more fails, as
-    /// the fault of its caller; none asks for more than 35 MiB. Default: 1024 requests, 64 MiB.
+    /// the fault of its caller; none asks for more than 35 MiB. A caller, which is a connection, has at most as much as it leaves for others: alone it has
+    /// half of each. (One request may have all that is free.) Default: 1024 requests, 64 MiB.
     pub fn at_once(mut self, requests: usize, bytes: usize) -> Self {
         (self.requests, self.bytes) = (requests.max(1), bytes);
         self
@@ -202,9 +216,6 @@ impl WorkerBuilder {
     /// When the broker does not answer or does not know us, a file cannot be read, the system has no thread left, or there is no service, or one twice.
     pub fn start(self) -> Result<Worker, RemoteError> {
         let Self { connector, services, kept, requests, bytes, blocking_threads } = self;
-        if services.is_empty() {
-            return Err(RemoteError::Nothing);
-        }
         for (i, service) in services.iter().enumerate() {
             if services[..i].iter().any(|other| other.name() == service.name()) {
                 return Err(RemoteError::Taken { name: service.name().to_owned() });
@@ -219,17 +230,10 @@ impl WorkerBuilder {
             Ok(Served { subject: crate::subject(definition), kept, callable, counts: Works::default() })
         };
         let served: Vec<Served> = services.into_iter().map(ready).collect::<Result<_, RemoteError>>()?;
+        let [first, ..] = &served[..] else { return Err(RemoteError::Nothing) };
+        let callers = Arc::new(Callers::new(requests, bytes, connector.thread_count(), first.callable.clone()));
         let transport = runtime.block_on(connector.transport(None, WAITING.max(4 * requests)))?;
-        let shared = Arc::new(Shared {
-            name: connector.called(),
-            transport,
-            served,
-            requests: AtomicUsize::new(0),
-            bytes: AtomicUsize::new(0),
-            most_requests: requests,
-            most_bytes: bytes,
-            idle: Notify::new(),
-        });
+        let shared = Arc::new(Shared { name: connector.called(), transport, served, callers });
         let (stop, stopped) = watch::channel(false);
         let mut listeners = Vec::new();
         for (index, served) in shared.served.iter().enumerate() {
@@ -247,84 +251,20 @@ impl WorkerBuilder {
     }
 }
 
-/// A request that is being done.
-struct Doing {
-    shared: Arc<Shared>,
-    bytes: usize,
-}
-
-/// Why a request is not done.
-#[derive(Debug, thiserror::Error)]
-enum Full {
-    /// Others are.
-    #[error("too much to do")]
-    Now,
-    /// It never will be.
-    #[error(
-        "it asks for {bytes} bytes of memory, and this worker has {most} for all that it does at once: give it more with `WorkerBuilder::at_once`"
-    )]
-    Ever { bytes: usize, most: usize },
-}
-
-impl Drop for Doing {
-    fn drop(&mut self) {
-        // Pair with `begin`, and with the look in `stop`.
-        self.shared.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.shared.requests.fetch_sub(1, Ordering::Release);
-        self.shared.idle.notify_waiters();
-    }
-}
-
-impl Doing {
-    /// Takes so many bytes more, as far as there are any.
-    fn ask(&mut self, bytes: usize) -> Result<(), Full> {
-        self.shared.count(self.bytes, bytes)?;
-        self.bytes += bytes;
-        Ok(())
-    }
-
-    /// The same of what is kept, which cannot be sent back: it counts, and others wait.
-    fn ask_kept(&mut self, bytes: usize) {
-        // Pairs with `drop`. Relaxed: it counts.
-        self.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.bytes += bytes;
-    }
-}
-
 impl Shared {
-    /// A request of so many bytes, unless there is too much to do.
-    fn begin(self: &Arc<Self>, bytes: usize) -> Result<Doing, Full> {
-        // Pairs with `Doing::drop`. Relaxed: it counts.
-        let more = |requests: usize| (requests < self.most_requests).then_some(requests + 1);
-        self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).map_err(|_| Full::Now)?;
-        let mut doing = Doing { shared: self.clone(), bytes: 0 };
-        doing.ask(bytes).map(|()| doing)
-    }
-
-    /// Counts bytes of a request that has some already.
-    fn count(&self, has: usize, bytes: usize) -> Result<(), Full> {
-        let (most, alone) = (self.most_bytes, has.saturating_add(bytes));
-        if alone > most {
-            return Err(Full::Ever { bytes: alone, most });
-        }
-        // Pairs with `Doing::drop`. Relaxed: it counts.
-        let more = |taken: usize| taken.checked_add(bytes).filter(|all| *all <= most);
-        self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).map(drop).map_err(|_| Full::Now)
-    }
-
     /// A kept request of so many bytes, when there is room for it, or nothing else is done. `None`: the worker stops.
     async fn begin_kept(self: &Arc<Self>, bytes: usize, stopped: &mut watch::Receiver<bool>) -> Option<Doing> {
         loop {
-            let idle = self.idle.notified();
-            match self.begin(bytes) {
-                Ok(doing) => return Some(doing),
-                // Pairs with `Doing::drop`. Relaxed: it counts.
-                Err(Full::Ever { .. }) if self.requests.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() => {
-                    let mut doing = Doing { shared: self.clone(), bytes: 0 };
-                    doing.ask_kept(bytes);
-                    return Some(doing);
-                }
-                Err(_) => {}
+            let idle = self.callers.idle.notified();
+            let begun = match self.callers.begin(&Name::Keeper, bytes) {
+                Err(Full::Ever { .. }) => self.callers.begin_alone(&Name::Keeper).map(|mut doing| {
+                    doing.ask_anyway(bytes);
+                    doing
+                }),
+                begun => begun.ok(),
+            };
+            if begun.is_some() {
+                return begun;
             }
             tokio::select! {
                 () = idle => {}
@@ -377,13 +317,14 @@ impl Shared {
                 let Some(doing) = self.begin_kept(request.body.len(), &mut stopped).await else { return };
                 Ok(doing)
             } else {
-                self.begin(request.body.len())
+                self.callers.begin(&request.back.caller(), request.body.len())
             };
             match doing {
                 Ok(doing) => {
-                    let shared = self.clone();
-                    let work = async move { shared.work(index, request, doing).await };
-                    tokio::spawn(work);
+                    let name = doing.name().clone();
+                    if self.callers.push(&name, Work { index, request, doing }) {
+                        tokio::spawn(self.clone().take_turns(name));
+                    }
                 }
                 Err(full) => self.send_back(index, &request, &full).await,
             }
@@ -396,6 +337,15 @@ impl Shared {
         if let Err(error) = request.back.answer(body).await {
             // The caller's timeout tells it.
             tracing::warn!(%error, service = %self.served[index].callable.definition().name, "an answer was not sent");
+        }
+    }
+
+    /// Does what a caller asks for, one request after another, and lets others have their turns in between.
+    async fn take_turns(self: Arc<Self>, name: Name) {
+        while let Some(Work { index, request, doing }) = self.callers.next(&name) {
+            // A panic in it is its own affair.
+            let _ = tokio::spawn(self.clone().work(index, request, doing)).await;
+            tokio::task::yield_now().await;
         }
     }
 
@@ -417,7 +367,7 @@ impl Shared {
         // What one request may ask for fits.
         let asked = messages.iter().map(|message| wire::asked(callable.definition(), message)).sum::<u64>() as usize;
         if request.back.is_kept() {
-            doing.ask_kept(asked);
+            doing.ask_anyway(asked);
         } else if let Err(full) = doing.ask(asked) {
             return self.send_back(index, &request, &full).await;
         }
@@ -432,13 +382,13 @@ impl Shared {
             request,
             handle: tokio::runtime::Handle::current(),
             state: Mutex::new(State { ready: Vec::new(), left: messages.len(), gathering: true }),
-            _doing: doing,
+            doing,
         });
         span.in_scope(|| {
             for (number, message) in (0..).zip(messages) {
                 let theirs = job.clone();
                 // It was checked when it was read.
-                if let Err(error) = callable.run(message, move |replies| theirs.replied(number, replies)) {
+                if let Err(error) = callable.run_for(job.doing.runs(), message, move |replies| theirs.replied(number, replies)) {
                     tracing::warn!(%error, "a message that is none");
                 }
             }
@@ -456,7 +406,7 @@ struct Job {
     request: Request,
     handle: tokio::runtime::Handle,
     state: Mutex<State>,
-    _doing: Doing,
+    doing: Doing,
 }
 
 struct State {

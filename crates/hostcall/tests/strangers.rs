@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use hostcall::__private::Definition;
 use hostcall::__private::{Geometry, PortBuffer};
-use hostcall::test_utils::{MockDevice, MockWave, fixed_service, var_definition, var_units};
+use hostcall::test_utils::{MockDevice, MockWave, fixed_service, posted_service, var_definition, var_units};
 use hostcall::{Access, Awake, CallError, Limits, Server, ServerBuilder, Service, Sink, Status};
 use hostcall_abi::codec::{Fixed, VarHead};
 use hostcall_abi::services::{errno, open};
@@ -562,5 +562,70 @@ fn calls_that_wait_for_a_descriptor_end_with_their_kernel_their_program_or_the_s
     for port in 0..2 {
         eventually("those of a server that ends end", || raw.answered(port, Tag::new(1)));
         assert_eq!(ReplyHead::decode(raw.load(port, 0).0[0]).status, Status::SERVER_GONE);
+    }
+}
+
+#[test]
+fn a_program_whose_inline_handlers_take_long_keeps_a_serving_thread_for_a_turn_and_not_until_it_is_through() {
+    const HONEST: u32 = 1000;
+    let (gate, order) = (Arc::new(Gate::default()), Arc::new(Mutex::new(Vec::new())));
+    let (at_gate, slow_order, quick_order) = (gate.clone(), order.clone(), order.clone());
+    let slow = fixed_service("slow", move |x: u32| {
+        slow_order.lock().unwrap().push(x);
+        if x == 0 {
+            at_gate.pass();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        x
+    });
+    let quick = fixed_service("quick", move |x: u32| {
+        quick_order.lock().unwrap().push(x);
+        x
+    });
+    let world = World::new(|builder| builder.threads(1).service(slow).service(quick));
+    let (hostile, honest) = (world.program(256), world.program(4));
+    let call = |program: &Program<'_>, port, service, x: u32| program.send_next(port, 1, service, Flags::REPLY, 1, &[x]);
+    call(&hostile, 0, "slow", 0);
+    eventually("the thread is in a handler", || gate.come() == 1);
+    (1..256).for_each(|port| call(&hostile, port, "slow", port));
+    call(&honest, 0, "quick", HONEST);
+    gate.open();
+    eventually("all are answered", || (0..256).all(|port| hostile.is_answered(port)) && honest.is_answered(0));
+    let order = order.lock().unwrap();
+    let place = order.iter().position(|x| *x == HONEST).unwrap();
+    assert!(place < 32, "{place} calls of the other program were handled before");
+    let mut all = order.clone();
+    all.sort_unstable();
+    assert_eq!(all, (0..256).chain([HONEST]).collect::<Vec<_>>(), "each once");
+}
+
+#[test]
+fn a_program_that_goes_with_much_to_do_is_drained_in_turns_and_none_of_its_posts_is_lost() {
+    const POSTS: u16 = 100;
+    let handled = Arc::new(AtomicUsize::new(0));
+    let count = handled.clone();
+    let slow = posted_service("slow", move |_: u32| {
+        std::thread::sleep(std::time::Duration::from_micros(150));
+        // Pairs with the load below.
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let world = World::new(|builder| builder.threads(2).service(slow).service(fixed_service("quick", |x: u32| x)));
+    let honest = world.program(4);
+    for _ in 0..3 {
+        let hostile = world.program(32);
+        handled.store(0, Ordering::Relaxed);
+        let (raw, slow) = (hostile.device.raw(), hostile.number("slow"));
+        for port in 0..8 {
+            (0..POSTS).for_each(|i| raw.send(port, i.into(), Tag::new(1 + i), slow, Flags::default(), 1, &[1]));
+            // Most of them nobody has rung for: it is the drain that finds them.
+            raw.ring(port, if port == 0 { u32::from(Tag::new(POSTS).payload()) } else { 0 });
+        }
+        std::thread::scope(|scope| {
+            let removed = scope.spawn(|| hostile.remove());
+            while !removed.is_finished() {
+                assert_eq!(honest.call::<u32>("quick", &args().with(7u32)), Ok(7));
+            }
+        });
+        assert_eq!(handled.load(Ordering::Relaxed), 8 * usize::from(POSTS));
     }
 }

@@ -43,7 +43,8 @@ class Server:
     ``sys.stdout`` and ``sys.stderr`` as they are at that time, a file, a function of a text, ``"process"`` for the file descriptor, ``"nowhere"``.
     ``latencies``: keep histograms for ``stats``. ``dirs``, ``env``, ``args``, ``net``, ``stdin``: what kernels may use, as ``docs/guide/policy.md`` has it.
     ``threads``, ``ports``, ``staging`` (slots, bytes of one), ``heap`` (bytes), ``window``, ``trace`` (a file): as for servers in Rust.
-    ``spin``: for how many seconds the dispatcher looks for calls before it sleeps.
+    ``spin``: for how many seconds the dispatcher looks for calls before it sleeps. ``handler_stack``: bytes of stack for services, on each of the server's
+    threads; without it as many as the main thread has, and 8 MiB at least. (A ``loop`` that was given has its own thread's.)
     """
 
     def __init__(
@@ -68,10 +69,12 @@ class Server:
         window: bool = True,
         trace: str | os.PathLike[str] | None = None,
         spin: float = 50e-6,
+        handler_stack: int | None = None,
     ) -> None:
         self._sinks = [_sink(stdout, "stdout"), _sink(stderr, "stderr")]
         options = {
             "threads": threads,
+            "handler_stack": handler_stack,
             "ports": ports,
             "staging": staging,
             "heap": heap,
@@ -100,7 +103,7 @@ class Server:
         self._own: dict[str, int] = {}
         self._last = Report()
         self._attachments: list[_hostcall.Attachment] = []
-        self._dispatcher = Dispatcher(self._core, self._sinks, loop)
+        self._dispatcher = Dispatcher(self._core, self._sinks, loop, handler_stack)
         #: At most one. A list, which the finalizer looks into.
         self._streams: list[Streams] = []
         self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, self._streams, os.getpid())
@@ -328,11 +331,27 @@ def _sink(goes: Goes, name: str) -> Sink:
     raise InvalidError(f'{name}={goes!r}: None, a file, a function of a text, "process" and "nowhere" are places to print to')
 
 
+#: Held while threads are started whose stack is not the usual one: Python has one number for all.
+STACK = threading.Lock()
+
+
+def start(thread: threading.Thread, handler_stack: int | None) -> None:
+    """Starts a thread on which services run."""
+    with STACK:
+        before = threading.stack_size(_hostcall.stack_of_handlers(handler_stack))
+        try:
+            thread.start()
+        finally:
+            threading.stack_size(before)
+
+
 class Dispatcher:
     """The one thread that runs services. It does not keep the server alive."""
 
-    def __init__(self, core: _hostcall.Server, sinks: list[Sink], loop: asyncio.AbstractEventLoop | None) -> None:
-        self._core, self._sinks, self._given = core, sinks, loop
+    def __init__(
+        self, core: _hostcall.Server, sinks: list[Sink], loop: asyncio.AbstractEventLoop | None, handler_stack: int | None
+    ) -> None:
+        self._core, self._sinks, self._given, self._stack = core, sinks, loop, handler_stack
         self._services: dict[int, Serving] = {}
         self._next = 0
         self._own: asyncio.AbstractEventLoop | None = None
@@ -341,7 +360,7 @@ class Dispatcher:
         self.follow()
         self._end_following = at_each_cell(self.follow)
         self._thread = threading.Thread(target=self._run, name="hostcall-dispatcher", daemon=True)
-        self._thread.start()
+        start(self._thread, handler_stack)
 
     def add(self, serving: Serving) -> int:
         self._next += 1
@@ -374,7 +393,7 @@ class Dispatcher:
         if self._own is None:
             self._own = asyncio.new_event_loop()
             self._loop_thread = threading.Thread(target=self._own.run_forever, name="hostcall-loop", daemon=True)
-            self._loop_thread.start()
+            start(self._loop_thread, self._stack)
         return self._own
 
     def write_printed(self) -> None:

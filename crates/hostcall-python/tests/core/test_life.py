@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import signal
@@ -310,3 +311,77 @@ def test_progress_is_told_while_a_wait_lasts(server: hc.Server) -> None:
 
     server.wait(progress=progress)
     assert y.tolist() == [2] and told[0].seconds > 0 and told[0].calls in (0, 1) and "calls" in str(told[0])
+
+
+#: A kernel that never ends, whatever becomes of its calls.
+FOR_EVER = PREPARED + '''
+SOURCE = "HOSTCALL_KERNEL(k) { for (;;) (void)Host::work(1); }"
+
+def begin():
+    server = hc.Server("sim")
+    server.register(work)
+    module = hc.sim.Module(SOURCE, [work])
+    server.attach(module)
+    module.launch("k", 1, 32)
+    while not server.stats()["Host::work"].calls:
+        time.sleep(0.001)
+    try:
+        server.wait(timeout=0.05)
+    except hc.WaitTimeout:
+        print("gave up", flush=True)
+    return server, module
+'''
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "server.stop(); del module",
+        "server.stop(); del server; del module",
+        "with server: pass",
+        # The rest is left to the interpreter's end.
+        "pass",
+        "del server",
+        "server.stop()",
+    ],
+)
+def test_a_program_whose_kernel_never_ends_ends_itself_whatever_it_gives_back_first(python: Run, end: str) -> None:
+    ran = python(f"{FOR_EVER}\nserver, module = begin()\n{end}\nprint('ended', flush=True)")
+    assert (ran.returncode, ran.stdout) == (0, "gave up\nended\n"), ran.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the C library of Linux")
+def test_services_have_as_much_stack_as_the_main_thread_or_as_the_option_says() -> None:
+    libc = ctypes.CDLL(None)
+    libc.pthread_self.restype = ctypes.c_void_p
+
+    def stack() -> int:
+        attributes, base, size = (ctypes.c_char * 256)(), ctypes.c_void_p(), ctypes.c_size_t()
+        assert libc.pthread_getattr_np(ctypes.c_void_p(libc.pthread_self()), attributes) == 0
+        assert libc.pthread_attr_getstack(attributes, ctypes.byref(base), ctypes.byref(size)) == 0
+        libc.pthread_attr_destroy(attributes)
+        return size.value
+
+    sizes: list[int] = []
+
+    @hc.service
+    def here(x: hc.u32) -> hc.u32:
+        sizes.append(stack())
+        return x
+
+    @hc.service
+    async def later(x: hc.u32) -> hc.u32:
+        sizes.append(stack())
+        return x
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(k) { (void)Host::here(1); (void)Host::later(1); }", [here, later])
+    usual = threading.stack_size()
+    for option, least in [(None, 8 << 20), (40 << 20, 40 << 20)]:
+        sizes.clear()
+        with hc.Server("sim", stdout="nowhere", handler_stack=option) as server:
+            server.register(here, later)
+            with server.attach(module):
+                module.launch("k", 1, 1)
+                server.wait()
+        assert len(sizes) == 2 and min(sizes) >= least, (option, sizes)
+    assert threading.stack_size() == usual, "other threads have what they had"

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -31,7 +31,9 @@ struct Store {
 
 impl Hub {
     pub(crate) fn link(&self, ear: Option<Ear>) -> Link {
-        Link { hub: self.clone(), ear }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // Pairs with nothing: each number once.
+        Link { hub: self.clone(), ear, number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Held for a look or a change.
@@ -48,6 +50,8 @@ impl Hub {
 pub(crate) struct Link {
     hub: Hub,
     ear: Option<Ear>,
+    /// No other connection of the process has it, or had it.
+    number: u64,
 }
 
 impl fmt::Debug for Link {
@@ -59,7 +63,7 @@ impl fmt::Debug for Link {
 impl Link {
     pub(super) fn send(&self, subject: &str, number: u64, body: Bytes) {
         let Some(ear) = &self.ear else { return };
-        let mut request = Request { body, back: super::Back::Local(Back { number, ear: ear.clone() }) };
+        let mut request = Request { body, back: super::Back::Local(Back { caller: self.number, number, ear: ear.clone() }) };
         let mut meeting = self.hub.meeting();
         while let Some(listener) = meeting.listeners.get_mut(subject).and_then(VecDeque::pop_front) {
             match listener.send(request) {
@@ -120,6 +124,7 @@ impl Drop for Requests {
 
 /// The way back.
 pub(crate) struct Back {
+    caller: u64,
     number: u64,
     ear: Ear,
 }
@@ -131,6 +136,10 @@ impl fmt::Debug for Back {
 }
 
 impl Back {
+    pub(super) fn caller(&self) -> u64 {
+        self.caller
+    }
+
     pub(super) fn answer(&self, body: Bytes) {
         (self.ear)(self.number, Heard::Answer(body));
     }

@@ -12,6 +12,7 @@ pub(crate) use local::Hub;
 #[cfg(feature = "nats")]
 pub(crate) use nats::{Access, Broker};
 
+use crate::callers::Name;
 use crate::errors::RemoteError;
 
 /// Bytes of a request or answer at most, whatever the broker takes.
@@ -212,6 +213,18 @@ impl Back {
             Self::Nats(_) => false,
             #[cfg(feature = "nats")]
             Self::NatsKept(_) => true,
+        }
+    }
+
+    /// Whose request it is.
+    pub(crate) fn caller(&self) -> Name {
+        match self {
+            Self::Local(back) => Name::Local(back.caller()),
+            #[cfg(feature = "nats")]
+            Self::Nats(back) => Name::Inbox(back.inbox().into()),
+            Self::LocalKept(_) => Name::Keeper,
+            #[cfg(feature = "nats")]
+            Self::NatsKept(_) => Name::Keeper,
         }
     }
 

@@ -299,6 +299,11 @@ pub(crate) struct Back {
 }
 
 impl Back {
+    /// Where answers to all requests of the connection go.
+    pub(super) fn inbox(&self) -> &str {
+        self.subject.rsplit_once('.').map_or(&*self.subject, |(inbox, _)| inbox)
+    }
+
     pub(super) async fn answer(&self, body: Bytes) -> Result<(), Unsent> {
         self.client.publish(self.subject.clone(), body).await.map_err(unsent)
     }

@@ -1,15 +1,15 @@
 //! Within the process.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use hostcall::Status;
-use hostcall::detached::Message;
-use hostcall_remote::{CallOptions, RemoteError, Worker, local};
+use hostcall::detached::{Message, Replies};
+use hostcall_remote::{CallOptions, Remote, RemoteError, Worker, local};
 
 use crate::common;
-use crate::support::{Caller, echo, eventually, host, mixed};
+use crate::support::{Caller, echo, eventually, host, message, mixed, received};
 
 #[test]
 fn every_way_to_run_a_handler() {
@@ -122,4 +122,69 @@ fn a_worker_without_services_or_with_one_twice_does_not_start() {
     assert!(matches!(Worker::on(local()).start(), Err(RemoteError::Nothing)));
     let twice = Worker::on(local()).service(host::mixed(mixed)).service(host::mixed(mixed)).start();
     assert!(matches!(twice, Err(RemoteError::Taken { name }) if name == "Host__mixed"));
+}
+
+/// As many requests at once: each is one of a service of its own, on one connection.
+fn requests(remote: &Remote, values: std::ops::Range<u32>) -> Vec<(Caller, mpsc::Receiver<Replies>)> {
+    let options = CallOptions::new().timeout(Duration::from_secs(120));
+    let start = |x| {
+        let caller = Caller::new(remote.service_with(host::definition::mixed(), options.clone()));
+        let replies = caller.start(message(&[x]));
+        (caller, replies)
+    };
+    values.map(start).collect()
+}
+
+#[test]
+fn a_caller_whose_handlers_hold_all_threads_they_may_have_keeps_no_other_callers_waiting() {
+    let (open, held) = mpsc::channel::<()>();
+    let held = Mutex::new(held);
+    let service = host::mixed(move |x| {
+        if x >= 100 {
+            // Until the other end is gone.
+            let _ = held.lock().unwrap().recv();
+        }
+        u64::from(x)
+    });
+    let place = local();
+    let _worker = Worker::on(place.clone()).service(service.blocking()).blocking_threads(2).start().unwrap();
+    let (hostile, honest) = (place.clone().connect().unwrap(), place.connect().unwrap());
+    let waiting = requests(&hostile, 100..164);
+    for (_caller, replies) in requests(&honest, 0..20) {
+        assert_eq!(received(&replies).heads[0].status, Status::OK);
+    }
+    assert!(waiting.iter().all(|(_, replies)| replies.try_recv().is_err()), "they are at the gate");
+    drop(open);
+    for (_caller, replies) in waiting {
+        assert_eq!(received(&replies).heads[0].status, Status::OK);
+    }
+}
+
+#[test]
+fn callers_take_turns_however_many_requests_one_of_them_has_sent() {
+    let (open, gate) = mpsc::channel::<()>();
+    let (gate, order) = (Mutex::new(gate), Arc::new(Mutex::new(Vec::new())));
+    let ran = order.clone();
+    let service = host::mixed(move |x| {
+        ran.lock().unwrap().push(x);
+        if x == 100 {
+            let _ = gate.lock().unwrap().recv();
+        }
+        u64::from(x)
+    });
+    let place = local();
+    let _worker = Worker::on(place.clone().threads(1)).service(service).start().unwrap();
+    let (hostile, honest) = (place.clone().connect().unwrap(), place.connect().unwrap());
+    let first = requests(&hostile, 100..101);
+    eventually("the worker's thread is in a handler", || order.lock().unwrap().len() == 1);
+    let waiting = requests(&hostile, 101..400);
+    let own = requests(&honest, 0..1);
+    open.send(()).unwrap();
+    for (_caller, replies) in first.into_iter().chain(waiting).chain(own) {
+        assert_eq!(received(&replies).heads[0].status, Status::OK);
+    }
+    let order = order.lock().unwrap();
+    assert_eq!(order.len(), 301);
+    let place = order.iter().position(|x| *x == 0).unwrap();
+    assert!(place < 200, "{place} requests of the other caller were handled before");
 }

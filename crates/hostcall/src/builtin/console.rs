@@ -1,8 +1,9 @@
 //! Standard output and standard error of kernels.
 //!
-//! A serving thread only appends texts to a queue: each text whole, and those of a message together. So no two texts
-//! interleave, and a slow pipe stalls no call. A thread of the console writes them in that order; it starts with the
-//! first text. When the queue has grown large, further printing waits on the blocking pool until the queue is written.
+//! A serving thread only appends texts to a queue of their program: each text whole, and those of a message together. So
+//! no two texts interleave, and a slow pipe stalls no call. A thread of the console writes them: programs take turns, and
+//! each one's texts come out in their order. The thread starts with the first text. When a program's queue has grown
+//! large, its further printing waits on the blocking pool until its queue is written. Other programs' does not.
 //!
 //! So a text is accepted before it is written. If it cannot be written, a program with std gets the error at its next
 //! write or flush. The host gets errors that no program has got at the end ([`Console::flush`]).
@@ -16,6 +17,7 @@ mod printf;
 mod queue;
 mod sink;
 mod straight;
+mod texts;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -31,19 +33,20 @@ use super::context::Context;
 use super::define;
 use crate::service::call::Thread;
 use crate::service::{Failure, Invocation, RawSlice, Service};
-use crate::tenant::{Keeper, Tenant};
+use crate::tenant::{Keeper, Number, Tenant, Thing};
 use crate::wire::StagedRegion;
 #[cfg(feature = "test-utils")]
 pub(crate) use alone::pieces_alone;
 use pieces::{Key, Stream};
-use queue::{NAMES, Queue, Text, append, owned};
+use queue::{NAMES, Queue, Text};
 use straight::{AHEAD, LONG, Straight, TURN};
+use texts::{Waiting, append, owned};
 
 pub use queue::ConsoleError;
 pub use sink::Sink;
 
-/// Bytes queued at which printing begins to wait.
-const FULL: usize = 8 << 20;
+/// Bytes of a program that are queued at which its printing begins to wait.
+const FULL: u64 = 8 << 20;
 /// What comes so soon after a text that found nothing queued is written together with it. Otherwise the thread would sleep again after each, and
 /// whoever prints would have to wake it each time.
 const GATHER: std::time::Duration = std::time::Duration::from_micros(100);
@@ -56,8 +59,6 @@ thread_local! {
 #[derive(Debug)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Whether `FULL` bytes are queued: a hint for those who do not hold the lock.
-    full: AtomicBool,
     /// Whether a program is to be told of something that could not be written: a hint for those who do not hold the lock.
     failed: AtomicBool,
     /// Of each stream: somebody writes to it who is told.
@@ -87,6 +88,11 @@ impl Default for Console {
     }
 }
 
+/// Whether as much of a program is queued as may be. (Pairs with nothing: who sees an old number prints a text more or less.)
+fn is_full(tenant: &Tenant) -> bool {
+    tenant.has(Thing::Printed) >= FULL
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -96,7 +102,6 @@ impl Console {
     pub fn new(stdout: Sink, stderr: Sink) -> Self {
         let shared = Shared {
             queue: Mutex::default(),
-            full: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             tells: Default::default(),
             work: Condvar::new(),
@@ -124,57 +129,57 @@ impl Console {
         *self.descriptors.get(stream)?
     }
 
-    /// Queues a text. If too much is queued already, waits.
-    fn print(&self, stream: Stream, text: &(impl Text + ?Sized)) {
+    /// Queues a text of a program. If too much of it is queued already, waits.
+    fn print(&self, tenant: &Arc<Tenant>, stream: Stream, text: &(impl Text + ?Sized)) {
         let text = owned(text);
-        if let Some(mut queue) = self.room(true) {
-            queue.push(stream, text);
+        if let Some(mut queue) = self.room(tenant, true) {
+            queue.push(tenant, stream, text);
             self.wake(queue);
         }
     }
 
-    /// Keeps a text for [`Console::release`] on the same thread. If too much is queued already, does nothing and returns false.
+    /// Keeps a text for [`Console::release`] on the same thread. If too much of its program is queued already, does nothing and
+    /// returns false.
     ///
     /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in line for it.
-    fn gather(&self, stream: Stream, text: &(impl Text + ?Sized)) -> bool {
-        // Relaxed: a hint. Pairs with the stores in `note`.
-        if self.shared.full.load(Ordering::Relaxed) {
+    fn gather(tenant: &Tenant, stream: Stream, text: &(impl Text + ?Sized)) -> bool {
+        if is_full(tenant) {
             return false;
         }
         GATHERED.with_borrow_mut(|texts| append(texts, stream, text));
         true
     }
 
-    /// Queues what was gathered.
-    fn release(&self) {
+    /// Queues what was gathered of a program.
+    fn release(&self, tenant: &Arc<Tenant>) {
         let texts = GATHERED.take();
         if texts.is_empty() {
             return;
         }
         let mut queue = lock(&self.shared.queue);
         for (stream, text) in texts {
-            queue.push(stream, text);
+            queue.push(tenant, stream, text);
         }
         self.wake(queue);
     }
 
-    fn piece(&self, tenant: &Tenant, key: Key, last: bool, text: &[u8], may_wait: bool) -> bool {
-        let Some(mut queue) = self.room(may_wait) else { return false };
+    fn piece(&self, tenant: &Arc<Tenant>, key: Key, last: bool, text: &[u8], may_wait: bool) -> bool {
+        let Some(mut queue) = self.room(tenant, may_wait) else { return false };
         let mut ready = Vec::new();
         queue.pieces.add(tenant, key, text, last, |stream, text| ready.push((stream, text)));
         for (stream, text) in ready {
-            queue.push(stream, text);
+            queue.push(tenant, stream, text);
         }
         self.wake(queue);
         true
     }
 
-    fn room(&self, may_wait: bool) -> Option<MutexGuard<'_, Queue>> {
+    fn room(&self, tenant: &Tenant, may_wait: bool) -> Option<MutexGuard<'_, Queue>> {
         let queue = lock(&self.shared.queue);
-        if queue.bytes < FULL {
+        if !is_full(tenant) {
             return Some(queue);
         }
-        may_wait.then(|| self.shared.written.wait_while(queue, |queue| queue.bytes >= FULL).unwrap_or_else(PoisonError::into_inner))
+        may_wait.then(|| self.shared.written.wait_while(queue, |_| is_full(tenant)).unwrap_or_else(PoisonError::into_inner))
     }
 
     fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
@@ -225,14 +230,14 @@ impl Console {
         told
     }
 
-    /// Waits until everything is written, or if that may not be, looks whether it is: whether it is.
-    fn settle(&self, may_wait: bool) -> bool {
-        let queue = lock(&self.shared.queue);
-        if queue.is_done() || !may_wait {
-            return queue.is_done();
+    /// Waits until everything is written that a program has printed, or if that may not be, looks whether it is: whether it is.
+    fn settle(&self, tenant: &Tenant, may_wait: bool) -> bool {
+        let (queue, of) = (lock(&self.shared.queue), Some(tenant.number()));
+        let done = queue.is_done_before(queue.texts.next_number(), of);
+        if !done && may_wait {
+            drop(self.wait_until_done(queue, of));
         }
-        drop(self.wait_until_done(queue));
-        true
+        done || may_wait
     }
 
     /// What a wave may write a text to itself, if it may.
@@ -245,9 +250,9 @@ impl Console {
     }
 
     /// Whether a long text should be written at once, or wait: not if there is room in the queue behind another text.
-    fn takes_no_long_text(&self) -> bool {
+    fn takes_no_long_text(&self, tenant: &Tenant) -> bool {
         let queue = lock(&self.shared.queue);
-        queue.is_done() && GATHERED.with_borrow(VecDeque::is_empty) || queue.bytes >= AHEAD
+        queue.is_done() && GATHERED.with_borrow(VecDeque::is_empty) || tenant.has(Thing::Printed) >= AHEAD
     }
 
     /// Whether nothing is queued before a text.
@@ -256,46 +261,44 @@ impl Console {
     }
 
     /// Writes a text, or as much of it as can be, and queues the rest: on a wave, or on the blocking pool, which waits for what is queued before.
-    fn write(&self, straight: &Straight, stream: Stream, text: StagedRegion<'_>, thread: Thread) -> Result<u32, u32> {
+    fn write(&self, tenant: &Arc<Tenant>, straight: &Straight, stream: Stream, text: StagedRegion<'_>, thread: Thread) -> Result<u32, u32> {
         let mut queue = lock(&self.shared.queue);
         if thread == Thread::Pool && !queue.is_done() {
-            queue = self.wait_for_turn(queue);
+            queue = self.wait_for_turn(tenant, queue);
         }
         if let Some(error) = queue.tell(stream) {
             self.shared.note(&queue);
             return Err(error);
         }
-        let mut done = 0;
-        if queue.is_done() {
-            queue.writing = true;
-            drop(queue);
-            let (written, outcome) = straight.write(text);
-            done = written;
-            queue = lock(&self.shared.queue);
-            queue.writing = false;
-            if let Err(error) = outcome {
-                queue.fail(stream, text.len() - done, error, true);
-                let told = queue.tell(stream);
-                self.go_on(queue);
-                return told.map_or(Ok(text.len() as u32), Err);
-            }
+        if !queue.is_idle() {
+            queue.push(tenant, stream, owned(&RawSlice::Staged(text)));
+            self.go_on(queue);
+            return Ok(text.len() as u32);
         }
-        if let Some(rest) = text.part(done, text.len() - done).filter(|rest| !rest.is_empty()) {
-            let rest = owned(&RawSlice::Staged(rest));
-            // What others have queued meanwhile comes behind.
-            if done > 0 { queue.push_first(stream, rest) } else { queue.push(stream, rest) }
-        }
+        queue.texts.begin_straight(tenant, text.len());
+        drop(queue);
+        let (done, outcome) = straight.write(text);
+        // What is left is copied without the lock.
+        let rest = text.part(done, text.len() - done).filter(|rest| outcome.is_ok() && !rest.is_empty());
+        let rest = rest.map(|rest| (stream, owned(&RawSlice::Staged(rest))));
+        let mut queue = lock(&self.shared.queue);
+        queue.texts.written(rest);
+        let told = outcome.err().and_then(|error| {
+            queue.fail(stream, text.len() - done, error, true);
+            queue.tell(stream)
+        });
         self.go_on(queue);
-        Ok(text.len() as u32)
+        told.map_or(Ok(text.len() as u32), Err)
     }
 
     /// Waits until a long text can be written, or if others keep that from happening, until it can be queued.
-    fn wait_for_turn<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+    fn wait_for_turn<'a>(&'a self, tenant: &Tenant, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         queue.flushing += 1;
         self.shared.work.notify_one();
         let written = &self.shared.written;
         queue = written.wait_timeout_while(queue, TURN, |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner).0;
-        queue = written.wait_while(queue, |queue| !queue.is_done() && queue.bytes >= AHEAD).unwrap_or_else(PoisonError::into_inner);
+        let ahead = |queue: &mut Queue| !queue.is_done() && tenant.has(Thing::Printed) >= AHEAD;
+        queue = written.wait_while(queue, ahead).unwrap_or_else(PoisonError::into_inner);
         queue.flushing -= 1;
         queue
     }
@@ -314,12 +317,14 @@ impl Console {
         }
     }
 
-    fn wait_until_done<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+    /// Waits until everything is written that has been printed by now, by a program or by all.
+    fn wait_until_done<'a>(&'a self, mut queue: MutexGuard<'a, Queue>, of: Option<Number>) -> MutexGuard<'a, Queue> {
+        let end = queue.texts.next_number();
+        let waits = |queue: &mut Queue| !queue.is_done_before(end, of);
         queue.flushing += 1;
         self.shared.work.notify_one();
         let written = &self.shared.written;
-        let (back, waited) =
-            written.wait_timeout_while(queue, overdue::SAY, |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner);
+        let (back, waited) = written.wait_timeout_while(queue, overdue::SAY, waits).unwrap_or_else(PoisonError::into_inner);
         queue = back;
         if waited.timed_out() {
             // Without the lock: it may be said through what is waited for.
@@ -327,20 +332,20 @@ impl Console {
             overdue::tell(
                 &"what kernels printed is not written yet, and is waited for, for a second now: does anybody read standard output?",
             );
-            queue = written.wait_while(lock(&self.shared.queue), |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner);
+            queue = written.wait_while(lock(&self.shared.queue), waits).unwrap_or_else(PoisonError::into_inner);
         }
         queue.flushing -= 1;
         queue
     }
 
-    /// Waits until everything printed is written.
+    /// Waits until everything is written that has been printed by now.
     ///
     /// # Errors
     /// When something could not be written since this was last asked, of which no program has been told.
     pub fn flush(&self) -> Result<(), ConsoleError> {
         let mut queue = lock(&self.shared.queue);
         queue.release_pieces();
-        self.wait_until_done(queue).take_lost().map_or(Ok(()), Err)
+        self.wait_until_done(queue, None).take_lost().map_or(Ok(()), Err)
     }
 }
 
@@ -348,14 +353,13 @@ impl Keeper for Console {
     /// Queues what a program has left unfinished.
     fn let_go(&self, tenant: &Tenant) {
         let mut queue = lock(&self.shared.queue);
-        let texts = queue.pieces.take_of(tenant);
-        if texts.is_empty() {
-            return;
+        if let Some((tenant, texts)) = queue.pieces.take_of(tenant) {
+            texts.into_iter().for_each(|(stream, text)| queue.push(&tenant, stream, text));
         }
-        for (stream, text) in texts {
-            queue.push(stream, text);
+        queue.texts.let_go(tenant.number());
+        if !queue.texts.is_empty() {
+            self.wake(queue);
         }
-        self.wake(queue);
     }
 }
 
@@ -374,10 +378,9 @@ impl Drop for Console {
 }
 
 impl Shared {
-    /// Says whether there is room, and whether something failed, to those who do not hold the lock.
+    /// Says whether something failed, to those who do not hold the lock.
     fn note(&self, queue: &Queue) {
-        // Relaxed, both: hints. They pair with the loads in `gather` and `failure`.
-        self.full.store(queue.bytes >= FULL, Ordering::Relaxed);
+        // Relaxed: a hint. Pairs with the load in `failure`.
         self.failed.store(queue.has_failed(), Ordering::Relaxed);
     }
 
@@ -386,17 +389,13 @@ impl Shared {
         let mut queue = lock(&self.queue);
         loop {
             // (A wave that writes wakes this thread afterwards.)
-            while !queue.writing
-                && let Some((stream, text)) = queue.texts.pop_front()
-            {
-                queue.writing = true;
+            while let Some(Waiting { stream, bytes: text, .. }) = queue.texts.begin() {
                 drop(queue);
                 let sink = &mut sinks[stream];
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| without_sigpipe(|| sink.write(&text))));
                 let outcome = outcome.unwrap_or_else(|_| Err(io::Error::other("the writer panicked")));
                 queue = lock(&self.queue);
-                queue.writing = false;
-                queue.bytes -= text.len();
+                queue.texts.written(None);
                 if let Err(error) = outcome {
                     tracing::warn!(stream = NAMES[stream], %error, "what a kernel printed cannot be written");
                     // Relaxed: pairs with the store in `failure`, which is before the text was queued.
@@ -428,8 +427,8 @@ fn stream_of(number: u32) -> Result<Stream, Failure> {
 /// Takes a call's text.
 fn take(console: &Console, call: &Invocation<'_>, stream: Stream, text: &(impl Text + ?Sized)) -> Result<(), Failure> {
     if call.may_block() {
-        console.print(stream, text);
-    } else if !console.gather(stream, text) {
+        console.print(call.tenant(), stream, text);
+    } else if !Console::gather(call.tenant(), stream, text) {
         return Err(Failure::WouldBlock);
     }
     Ok(())
@@ -476,8 +475,8 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         let result = match told.failure(stream) {
             Some(error) => Err(error),
             None => match told.straight(stream, &text) {
-                Some((straight, text)) if call.may_block() => told.write(straight, stream, text, call.thread()),
-                Some(_) if told.takes_no_long_text() => return Err(Failure::WouldBlock),
+                Some((straight, text)) if call.may_block() => told.write(call.tenant(), straight, stream, text, call.thread()),
+                Some(_) if told.takes_no_long_text(call.tenant()) => return Err(Failure::WouldBlock),
                 _ => take(&told, call, stream, &text).map(|()| Ok(text.len() as u32))?,
             },
         };
@@ -487,7 +486,7 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
     let settled = console.clone();
     let flush = move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
-        if !settled.settle(call.may_block()) {
+        if !settled.settle(call.tenant(), call.may_block()) {
             return Err(Failure::WouldBlock);
         }
         call.reply(&settled.failure(stream).map_or(Ok(()), Err), &[]);
@@ -495,7 +494,7 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
     };
     let [print_gathered, format_gathered, written_gathered] = [console; 3].map(|console| {
         let console = console.clone();
-        move || console.release()
+        move |tenant: &Arc<Tenant>| console.release(tenant)
     });
     // To write takes a wave no longer than it lets it; but it may not wait for texts before its own, which are others'.
     let idle = {

@@ -176,7 +176,7 @@ impl World {
         let blocking = self.services.iter().any(|service| service.name() == name && matches!(service.run, Run::Blocking(_)));
         let first = self.attempt(&self.tenant, name, args, blocking, staged);
         if let Some(after) = self.services.iter().find(|service| service.name() == name).and_then(|service| service.after.as_ref()) {
-            after();
+            after(&self.tenant);
         }
         first
             .or_else(|error| error.map_or_else(|| self.attempt(&self.tenant, name, args, true, staged), |error| Err(Some(error))))

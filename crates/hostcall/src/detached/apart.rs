@@ -12,6 +12,7 @@ use crate::service::Failure;
 use crate::service::answer::{Answer, LaneReply, Timing};
 use crate::service::lanes::{Facts, note_failure};
 use crate::service::registry::Registered;
+use crate::tenant::Tenant;
 
 /// What is told of the replies, once.
 pub(super) type Done = Box<dyn FnOnce(Replies) + Send>;
@@ -19,6 +20,7 @@ pub(super) type Done = Box<dyn FnOnce(Replies) + Send>;
 /// An open message.
 pub(super) struct Apart {
     pub(super) shared: Arc<Shared>,
+    pub(super) tenant: Arc<Tenant>,
     pub(super) service: Arc<Registered>,
     pub(super) message: Message,
     pub(super) report: Report,
@@ -39,7 +41,7 @@ struct Given {
 impl Apart {
     /// The message whose lanes `late`, by rank, are answered later; the replies of the others, `stride` units apart, are in `streams`.
     pub(super) fn new(
-        shared: &Arc<Shared>,
+        (shared, tenant): (&Arc<Shared>, &Arc<Tenant>),
         service: &Arc<Registered>,
         message: Message,
         report: Report,
@@ -55,7 +57,7 @@ impl Apart {
             given.put(rank, head.status, &stream[1..=usize::from(head.dwords)]);
         }
         let given = Mutex::new(given);
-        Arc::new(Self { shared: shared.clone(), service: service.clone(), message, report, given })
+        Arc::new(Self { shared: shared.clone(), tenant: tenant.clone(), service: service.clone(), message, report, given })
     }
 
     fn replies(&self, lanes: Vec<(ReplyHead, u32)>, given: Vec<u32>) -> Replies {
@@ -87,7 +89,7 @@ impl fmt::Debug for Apart {
 
 impl Answer for Apart {
     fn facts(&self) -> Facts<'_> {
-        self.message.facts(&self.service, &self.shared.tenant, &self.report, &self.shared.closing)
+        self.message.facts(&self.service, &self.tenant, &self.report, &self.shared.closing)
     }
 
     fn room(&self) -> usize {

@@ -35,4 +35,4 @@ mod runner;
 
 pub use hostcall_abi::ReplyHead;
 pub use message::{Invalid, Message, Note, Replies};
-pub use runner::{Callable, Runner};
+pub use runner::{Callable, Caller, Runner};

@@ -26,8 +26,8 @@ use crate::tenant::Tenant;
 /// Where handlers run, and whether they still do.
 pub(super) struct Shared {
     pool: Pool,
-    /// All messages are one program's.
-    pub(super) tenant: Arc<Tenant>,
+    /// Whose messages are that are nobody's in particular.
+    tenant: Arc<Tenant>,
     #[cfg(feature = "tokio")]
     runtime: Runtime,
     pub(super) closing: Closing,
@@ -113,6 +113,25 @@ impl Drop for Runner {
     }
 }
 
+/// Somebody whose messages a [`Runner`] runs. Calls that have not begun when it is dropped end with
+/// [`CallError::Detached`](crate::CallError::Detached).
+pub struct Caller {
+    shared: Arc<Shared>,
+    tenant: Arc<Tenant>,
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller").field("number", &self.tenant.number()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.tenant.end(&[&self.shared.pool]);
+    }
+}
+
 /// A service that runs on messages. Clones are the same service.
 #[derive(Clone)]
 pub struct Callable {
@@ -147,21 +166,39 @@ impl Callable {
         message.lanes() as usize * message.stride(&self.service)
     }
 
+    /// Somebody whose messages the runner of this service runs, and a stranger to all others: blocking handlers of one caller take turns with those of
+    /// another, and leave as many threads as they take.
+    pub fn caller(&self) -> Caller {
+        Caller { shared: self.shared.clone(), tenant: Tenant::new() }
+    }
+
     /// Runs it on a message, and tells `done` the replies: before this returns if the handler is inline, and from any thread if it is not.
     ///
     /// # Errors
     /// When it is no message of this service; `done` is then told nothing.
     pub fn run(&self, message: Message, done: impl FnOnce(Replies) + Send + 'static) -> Result<(), Invalid> {
+        self.run_of(&self.shared.tenant, message, done)
+    }
+
+    /// As [`Callable::run`], for a caller of the same runner.
+    ///
+    /// # Errors
+    /// As `run`.
+    pub fn run_for(&self, caller: &Caller, message: Message, done: impl FnOnce(Replies) + Send + 'static) -> Result<(), Invalid> {
+        self.run_of(&caller.tenant, message, done)
+    }
+
+    fn run_of(&self, tenant: &Arc<Tenant>, message: Message, done: impl FnOnce(Replies) + Send + 'static) -> Result<(), Invalid> {
         message.check(&self.service.definition)?;
         // Taken out, because handlers may run others.
         let mut memory = MEMORY.take();
-        self.handle(message, done, &mut memory);
+        self.handle(tenant, message, done, &mut memory);
         memory.forget();
         MEMORY.set(memory);
         Ok(())
     }
 
-    fn handle(&self, message: Message, done: impl FnOnce(Replies) + Send + 'static, memory: &mut Memory) {
+    fn handle(&self, tenant: &Arc<Tenant>, message: Message, done: impl FnOnce(Replies) + Send + 'static, memory: &mut Memory) {
         let Self { shared, service } = self;
         let (lanes, stride, report) = (message.lanes(), message.stride(service), Report::default());
         let mut late = bits_of(0, lanes);
@@ -169,12 +206,12 @@ impl Callable {
         let (scratch, streams) = memory.parts(if here { lanes } else { 0 }, stride);
         if let Run::Inline(handler) | Run::Adaptive(handler) = &service.run {
             let mut progress = Progress::default();
-            let facts = message.facts(service, &shared.tenant, &report, &shared.closing);
+            let facts = message.facts(service, tenant, &report, &shared.closing);
             let mut answers = Answers { facts, progress: &mut progress, streams: &mut *streams, first: 0, stride, thread: Thread::Serving };
             answers.begin(0, lanes);
             LaneCalls { answers, scratch: &mut *scratch }.handle(&**handler);
             if let Some(after) = &service.after {
-                after();
+                after(tenant);
             }
             late = progress.late;
             if late == 0 {
@@ -182,7 +219,7 @@ impl Callable {
             }
         }
         let done: Done = Box::new(done);
-        let apart = Apart::new(shared, service, message, report, late, (streams, stride), done);
+        let apart = Apart::new((shared, tenant), service, message, report, late, (streams, stride), done);
         let exits = Exits {
             pool: &shared.pool,
             kept: None,

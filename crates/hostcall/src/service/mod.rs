@@ -37,6 +37,7 @@ use std::sync::Arc;
 
 use hostcall_abi::codec::Fixed;
 
+use crate::tenant::Tenant;
 pub use arguments::{Arguments, RawSlice};
 pub use batch::{Batch, Requests};
 pub use call::Invocation;
@@ -63,7 +64,7 @@ pub struct Service {
     pub(crate) once: bool,
     pub(crate) brief: Brief,
     /// Called on the serving thread when all lanes of a message have been handled there.
-    pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub(crate) after: Option<Arc<dyn Fn(&Arc<Tenant>) + Send + Sync>>,
 }
 
 /// Whether a wave that waits may run a service's handler: see [`Service::brief`].
@@ -183,7 +184,7 @@ impl Service {
 
     /// Calls `f` whenever all lanes of a message have been handled on the serving thread: what they left there can then be dealt with at once.
     #[must_use]
-    pub(crate) fn after_messages(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(crate) fn after_messages(mut self, f: impl Fn(&Arc<Tenant>) + Send + Sync + 'static) -> Self {
         self.after = Some(Arc::new(f));
         self
     }

@@ -17,6 +17,7 @@ use super::failure::Failure;
 use super::handler::Run;
 use super::{Brief, Service};
 use crate::record::stats::Counters;
+use crate::tenant::Tenant;
 
 /// Why a service was not registered.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +59,7 @@ pub(crate) struct Registered {
     pub(crate) blank: Box<[u32]>,
     pub(crate) run: Run,
     pub(crate) brief: Brief,
-    pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub(crate) after: Option<Arc<dyn Fn(&Arc<Tenant>) + Send + Sync>>,
     state: AtomicU32,
     pub(crate) counters: Counters,
 }

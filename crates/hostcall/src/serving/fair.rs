@@ -1,7 +1,9 @@
 //! A queue of jobs that is fair among programs.
 //!
-//! Each program has a queue of its own, and they take turns. How many jobs of a program run at a time is bounded by
-//! what others leave free, so that somebody who comes later finds something free:
+//! Each program has a queue of its own. The next job is one of the program that has used the least time of threads so far.
+//! Among those that have used as much they take turns. Who had nothing to do has saved nothing up: it begins with the time
+//! of the program that came last. How many jobs of a program run at a time is bounded by what others leave free, so that
+//! somebody who comes later finds something free:
 //!
 //! * A program runs at most [`most`](Fair::new) jobs. There is room for twice as many, so a program that is alone runs
 //!   all that it may.
@@ -10,20 +12,26 @@
 //! * It always runs one. Whatever others do, nobody waits for them alone.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use crate::tenant::Number;
+
+/// The most time by which a program that used it is behind others: a job may have waited for something for hours.
+const LAG: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 struct Program<J> {
     jobs: VecDeque<J>,
     running: usize,
+    /// The time that its jobs have taken, and what it began with.
+    used: Duration,
     /// It is forgotten when nothing of it is left.
     ended: bool,
 }
 
 impl<J> Default for Program<J> {
     fn default() -> Self {
-        Self { jobs: VecDeque::new(), running: 0, ended: false }
+        Self { jobs: VecDeque::new(), running: 0, used: Duration::ZERO, ended: false }
     }
 }
 
@@ -33,6 +41,8 @@ pub(super) struct Fair<J> {
     programs: HashMap<Number, Program<J>>,
     /// The programs that have jobs in their queues. The first one's turn is next.
     turns: VecDeque<Number>,
+    /// What the program had used whose job began last.
+    used: Duration,
     running: usize,
     most: usize,
 }
@@ -40,7 +50,7 @@ pub(super) struct Fair<J> {
 impl<J> Fair<J> {
     /// With at most so many jobs of a program that run at a time; one at least.
     pub(super) fn new(most: usize) -> Self {
-        Self { programs: HashMap::new(), turns: VecDeque::new(), running: 0, most: most.max(1) }
+        Self { programs: HashMap::new(), turns: VecDeque::new(), used: Duration::ZERO, running: 0, most: most.max(1) }
     }
 
     /// The most jobs that can run at a time: those for which there is room, one of each program, and one of a program
@@ -53,6 +63,9 @@ impl<J> Fair<J> {
     pub(super) fn push(&mut self, number: Number, ended: bool, job: J) {
         let program = self.programs.entry(number).or_default();
         program.ended |= ended;
+        if program.jobs.is_empty() && program.running == 0 {
+            program.used = program.used.max(self.used);
+        }
         program.jobs.push_back(job);
         if program.jobs.len() == 1 {
             self.turns.push_back(number);
@@ -62,24 +75,30 @@ impl<J> Fair<J> {
     /// The next job that may run now, and its program: it then runs until [`Fair::finished`].
     pub(super) fn next(&mut self) -> Option<(Number, J)> {
         let share = self.most.min((2 * self.most).saturating_sub(self.running)).max(1);
-        let turn = self.turns.iter().position(|number| self.programs.get(number).is_some_and(|program| program.running < share))?;
+        let may_run = |(turn, number)| {
+            let program: &Program<J> = self.programs.get(number)?;
+            (program.running < share).then_some((turn, program.used))
+        };
+        let (turn, used) = self.turns.iter().enumerate().filter_map(may_run).min_by_key(|(_, used)| *used)?;
         // Those that have to wait keep their turns.
         let number = self.turns.remove(turn)?;
         let program = self.programs.get_mut(&number)?;
         let job = program.jobs.pop_front()?;
         program.running += 1;
         self.running += 1;
+        self.used = self.used.max(used);
         if !program.jobs.is_empty() {
             self.turns.push_back(number);
         }
         Some((number, job))
     }
 
-    /// A job of this program runs no more.
-    pub(super) fn finished(&mut self, number: Number) {
+    /// A job of this program runs no more, for which a thread took so long.
+    pub(super) fn finished(&mut self, number: Number, took: Duration) {
         self.running -= 1;
         if let Some(program) = self.programs.get_mut(&number) {
             program.running -= 1;
+            program.used = (program.used + took).min(self.used + LAG).max(program.used);
             self.tidy(number);
         }
     }
@@ -138,10 +157,48 @@ mod tests {
         assert_eq!((first, fair.next()), (hostile, Some((honest, 0))), "it waits for nobody");
         let mut order = Vec::new();
         for running in [hostile, honest, hostile, honest, hostile, honest] {
-            fair.finished(running);
+            fair.finished(running, Duration::ZERO);
             order.extend(fair.next().map(|(number, _)| number));
         }
         assert_eq!(order, [hostile, honest, hostile, honest, hostile], "there is one thread for each, and the honest one is through");
+    }
+
+    /// One thread runs all jobs, of which each program's take so long: in which order programs have turns.
+    fn order<const N: usize>(fair: &mut Fair<u32>, programs: [(Number, Duration); N], turns: usize) -> Vec<usize> {
+        let place = |number| programs.iter().position(|(program, _)| *program == number).unwrap();
+        let mut run = || {
+            let program = place(fair.next()?.0);
+            fair.finished(programs[program].0, programs[program].1);
+            Some(program)
+        };
+        (0..turns).map_while(|_| run()).collect()
+    }
+
+    #[test]
+    fn a_program_whose_jobs_take_long_has_fewer_turns_than_one_whose_jobs_are_short() {
+        let (mut fair, [hostile, honest]) = (Fair::new(8), numbers());
+        (0..100).for_each(|job| [hostile, honest].into_iter().for_each(|program| fair.push(program, false, job)));
+        let programs = [(hostile, Duration::from_millis(9)), (honest, Duration::from_millis(1))];
+        let turns = order(&mut fair, programs, 50);
+        assert_eq!(turns.iter().filter(|program| **program == 0).count(), 5, "{turns:?}");
+    }
+
+    #[test]
+    fn nobody_saves_up_time_and_nobody_owes_more_than_a_little() {
+        let (mut fair, [busy, late, slow]) = (Fair::new(8), numbers());
+        let ms = Duration::from_millis;
+        (0..1000).for_each(|job| fair.push(busy, false, job));
+        order(&mut fair, [(busy, ms(10))], 100);
+        // A program that had nothing to do for all that time.
+        (0..1000).for_each(|job| fair.push(late, false, job));
+        let turns = order(&mut fair, [(busy, ms(10)), (late, ms(10))], 20);
+        assert_eq!(turns.iter().filter(|program| **program == 0).count(), 10, "{turns:?}");
+        // One whose job has waited for an hour.
+        (0..1000).for_each(|job| fair.push(slow, false, job));
+        let (first, _) = fair.next().unwrap();
+        fair.finished(first, if first == slow { ms(3_600_000) } else { ms(10) });
+        let turns = order(&mut fair, [(busy, ms(10)), (late, ms(10)), (slow, ms(3_600_000))], 100);
+        assert!(turns.iter().filter(|program| **program == 2).count() > 1, "{turns:?}");
     }
 
     #[test]
@@ -157,7 +214,7 @@ mod tests {
         }
         assert!(fair.running <= fair.room());
         // What ends makes room for those that have least, not for the one that had most.
-        (0..8).for_each(|_| fair.finished(programs[0]));
+        (0..8).for_each(|_| fair.finished(programs[0], Duration::ZERO));
         let started = start(&mut fair, programs);
         assert!(started.iter().skip(1).sum::<usize>() >= started[0], "{started:?}");
     }
@@ -173,11 +230,11 @@ mod tests {
         assert_eq!(running, 0);
         // One that comes late.
         fair.push(ended, true, 11);
-        (0..2).for_each(|_| fair.finished(ended));
+        (0..2).for_each(|_| fair.finished(ended, Duration::ZERO));
         while let Some((number, _)) = fair.next() {
-            fair.finished(number);
+            fair.finished(number, Duration::ZERO);
         }
-        fair.finished(other);
+        fair.finished(other, Duration::ZERO);
         assert_eq!((fair.running, fair.programs.len(), fair.turns.len()), (0, 1, 0), "of the other one it still knows");
         assert!(fair.let_go(other, |_| true).is_empty() && fair.programs.is_empty());
     }

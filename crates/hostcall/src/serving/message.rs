@@ -21,6 +21,7 @@ use super::exits::{self, Late};
 use super::pool::Job;
 use super::served::Served;
 use super::threads::Core;
+use super::turn::{AtOnce, Turn};
 use crate::record::stats::Sample;
 use crate::record::trace::Span;
 use crate::service::call::{Scratch, put_status};
@@ -29,10 +30,7 @@ use crate::service::messages::{Messages, Reply, Streams, Taken};
 use crate::service::registry::{Registered, Registry, Snapshot};
 use crate::service::{Failure, Run};
 
-/// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
-/// those sent before: one for so many, not for each.
-const MOST_MESSAGES: usize = 64;
-/// Units of their payloads after which they are handled, so that what was copied is still in the nearest cache.
+/// Units of payloads after which messages are handled, so that what was copied is still in the nearest cache.
 const ENOUGH_UNITS: usize = 2048;
 /// Units of replies after which they leave.
 const ENOUGH_REPLY_UNITS: usize = 4096;
@@ -48,7 +46,10 @@ pub(crate) struct Worker {
     outbox: Outbox,
     scratch: Scratch,
     /// Handlers that were entered.
-    turn: u64,
+    entered: u64,
+    /// Whether there are several programs, and the one's whose turn it is.
+    pub(super) shared: bool,
+    turn: Turn,
     /// Of a wave that helps: what it will run itself.
     kept: Option<RefCell<Vec<Job>>>,
 }
@@ -92,7 +93,8 @@ pub(crate) enum Took {
 impl Worker {
     pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
-        Self { index, core, snapshot: Snapshot::default(), found: None, inbox, outbox, scratch: Scratch::default(), turn: 0, kept: None }
+        let (snapshot, scratch, turn) = (Snapshot::default(), Scratch::default(), Turn::default());
+        Self { index, core, snapshot, found: None, inbox, outbox, scratch, entered: 0, shared: false, turn, kept: None }
     }
 
     /// Of a wave that helps: it keeps what it may run itself.
@@ -125,15 +127,27 @@ impl Worker {
         }
     }
 
-    /// Makes room for the messages of a buffer: before each sweep of it.
-    pub(crate) fn make_room(&mut self, served: &Served) {
+    /// It is a buffer's turn: makes room for its messages, of which so many are taken at once.
+    pub(super) fn begin_turn(&mut self, served: &Served, at_once: AtOnce) {
+        self.turn = Turn::new(self.shared, at_once);
         let needed = ENOUGH_UNITS + payload_units(served.memory.geometry());
         if self.inbox.units.len() < needed {
             self.inbox.units.resize(needed, 0);
         }
     }
 
-    /// Takes the port's next message, if it is there. There is [room](Worker::make_room) for it.
+    /// Whether it is other programs' turn.
+    #[inline(always)]
+    pub(super) fn is_turn_over(&self) -> bool {
+        self.turn.is_over()
+    }
+
+    /// How many messages are taken at once in the program's next turn.
+    pub(super) fn end_turn(&self) -> AtOnce {
+        self.turn.at_once()
+    }
+
+    /// Takes the port's next message, if it is there. There is [room](Worker::begin_turn) for it.
     #[inline(always)]
     pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
         if state.is_left() && !served.has_room_for_posts() && !served.gives_posts_up() {
@@ -177,15 +191,17 @@ impl Worker {
     /// Whether as much has been taken as should be handled at once.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.inbox.messages.len() >= MOST_MESSAGES || self.inbox.used >= ENOUGH_UNITS
+        self.turn.is_enough(self.inbox.messages.len()) || self.inbox.used >= ENOUGH_UNITS
     }
 
     /// Handles and answers what has been taken.
     #[inline(always)]
     pub(crate) fn handle(&mut self, served: &Arc<Served>) {
-        if !self.inbox.messages.is_empty() {
+        let messages = self.inbox.messages.len();
+        if messages > 0 {
             self.refresh();
         }
+        let began = self.turn.begin(messages);
         while self.inbox.next < self.inbox.messages.len() {
             self.some(served);
             if self.outbox.used >= ENOUGH_REPLY_UNITS {
@@ -197,6 +213,7 @@ impl Worker {
         (self.inbox.next, self.inbox.answered, self.inbox.used) = (0, 0, 0);
         self.outbox.answer(served);
         self.outbox.acknowledge_all(served);
+        self.turn.end(messages, began);
     }
 
     /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it goes on with the others. May
@@ -228,7 +245,7 @@ impl Worker {
     /// Handles the next message, and those behind it that are of the same kind.
     #[inline(always)]
     fn some(&mut self, served: &Arc<Served>) {
-        let Self { index, core, snapshot, found, inbox, outbox, scratch, turn, kept } = self;
+        let Self { index, core, snapshot, found, inbox, outbox, scratch, entered, kept, .. } = self;
         let first = inbox.next;
         let Some(&taken) = inbox.messages.get(first) else { return };
         inbox.next += 1;
@@ -259,14 +276,14 @@ impl Worker {
             let (tenant, report, closing) = (&served.tenant, &served.report, &served.closing);
             let mut calls = Messages::new(service, tenant, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
             let running = core.running_of(*index);
-            *turn = turn.wrapping_add(1);
-            running.enter(*turn, service.number, port, header.mask);
+            *entered = entered.wrapping_add(1);
+            running.enter(*entered, service.number, port, header.mask);
             calls.handle(&**handler);
             running.leave();
             (late, sample) = (calls.late, calls.sample);
             outbox.used = calls.stream_at;
             if let Some(after) = &service.after {
-                after();
+                after(tenant);
             }
         }
         service.counters.messages(*index, sample);

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostcall_abi::Status;
 use offload::host::{self, StackSize};
@@ -269,9 +269,11 @@ impl Shared {
                 };
                 // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may panic: the thread goes on.
                 // Unwind safety: the memory is cleared for each call.
+                let began = Instant::now();
                 let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Pool, idle_again)));
+                let took = began.elapsed();
                 state = self.lock();
-                state.jobs.finished(number);
+                state.jobs.finished(number, took);
                 overdue = false;
             } else if state.closed {
                 state.threads -= 1;

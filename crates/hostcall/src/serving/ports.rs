@@ -8,6 +8,7 @@
 //! * *Lost*: two waves rang one after another, and the older ring arrived last. An audit looks at a few ports each
 //!   sweep, whatever their doorbells show, and a drain looks at all.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -17,6 +18,7 @@ use hostcall_abi::port::ServerPort;
 
 use super::message::{Took, Worker};
 use super::served::Served;
+use super::turn::AtOnce;
 use crate::record::stats::Padded;
 use crate::wire::Doorbells;
 
@@ -61,6 +63,9 @@ struct Ports {
     /// Sweeps since the last that audited.
     unaudited: u32,
     draining: Draining,
+    /// The port at which the last turn ended before its time, if it did.
+    resume: Option<usize>,
+    at_once: AtOnce,
 }
 
 /// A drain that could not take everything at once. It ends at what each port held when it came to that port first, whatever the device sends meanwhile;
@@ -68,8 +73,16 @@ struct Ports {
 #[derive(Debug, Default)]
 struct Draining {
     turn: u64,
-    /// Ports that held posts for which there was no room.
+    /// The port that it comes to next; 0: it has come to all.
+    next: usize,
+    /// Ports that held posts for which there was no room, or no time.
     left: Vec<Held>,
+}
+
+impl Draining {
+    fn is_under_way(&self) -> bool {
+        self.next > 0 || !self.left.is_empty()
+    }
 }
 
 /// What a port held when a drain came to it.
@@ -98,6 +111,8 @@ impl Share {
                     last: 0,
                     unaudited: 0,
                     draining: Draining::default(),
+                    resume: None,
+                    at_once: AtOnce::default(),
                 };
                 first += count;
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
@@ -133,7 +148,7 @@ impl Share {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
         let turn = match &ports.draining {
-            Draining { turn, left } if !left.is_empty() => *turn,
+            draining if draining.is_under_way() => draining.turn,
             // Pairs with the increment in `Core::drain`: messages of kernels that ended before are visible.
             _ => served.drain.load(Ordering::Acquire),
         };
@@ -151,7 +166,7 @@ impl Share {
         if swept.taken > 0 {
             served.memory.words().before_handing_over();
         }
-        if drain && whole && ports.draining.left.is_empty() {
+        if drain && whole && !ports.draining.is_under_way() {
             // Pairs with the load in `drained`.
             self.drained.store(turn, Ordering::Release);
         }
@@ -181,39 +196,74 @@ impl Ports {
         if self.ports.is_empty() {
             return Swept::default();
         }
-        worker.make_room(served);
+        worker.begin_turn(served, self.at_once);
         let bells = served.memory.doorbells();
         let mut swept = Swept::default();
-        let (mut from, mut end) = (0, 0);
-        while end < self.shadow.len() {
+        if drain {
+            // First: what comes meanwhile does not keep it from its end.
+            self.drain(served, worker, bells, &mut swept);
+            worker.handle(served);
+        }
+        let resume = self.resume.take();
+        let first = resume.unwrap_or(0);
+        for ports in [first..self.ports.len(), 0..first] {
+            self.look_at_rung(served, worker, bells, ports, resume.is_none(), &mut swept);
+        }
+        if !drain {
+            self.look_at_some(served, worker, bells, audit, &mut swept);
+        }
+        self.at_once = worker.end_turn();
+        swept
+    }
+
+    /// Looks at those of some ports that rang, until the turn is over; if there is `time`, at the one that was served last before all others.
+    #[inline(always)]
+    fn look_at_rung(
+        &mut self,
+        served: &Arc<Served>,
+        worker: &mut Worker,
+        bells: Doorbells,
+        Range { start: first, end: stop }: Range<usize>,
+        time: bool,
+        swept: &mut Swept,
+    ) {
+        let stop = stop.next_multiple_of(LOT);
+        let (mut from, mut end) = (first - first % LOT, first - first % LOT);
+        while end < stop && !worker.is_turn_over() {
             // A wave that calls alone, one call after another, need not wait for a whole sweep: while nothing else has rung, its port is
             // looked at between the segments.
-            if swept.taken == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
+            if time && swept.taken == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
                 self.expect(served, self.last);
-                self.look(served, worker, self.last, bells, TURN, &mut swept);
+                self.look(served, worker, self.last, bells, TURN, swept);
                 worker.handle(served);
             }
-            end = (end + SEGMENT).min(self.shadow.len());
+            end = (end + SEGMENT).min(stop);
             while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
                 from = lot + LOT;
                 let past_end = (lot + LOT).saturating_sub(self.ports.len());
-                let rung = rung & u16::MAX >> past_end;
+                let rung = rung & u16::MAX >> past_end & u16::MAX << first.saturating_sub(lot);
                 for i in bits(rung) {
                     self.expect(served, lot + i);
                 }
                 for i in bits(rung) {
-                    self.look(served, worker, lot + i, bells, TURN, &mut swept);
+                    if worker.is_turn_over() {
+                        self.resume = Some(lot + i);
+                        return worker.handle(served);
+                    }
+                    self.look(served, worker, lot + i, bells, TURN, swept);
                 }
             }
             // What is left: a full inbox has been handled on the way.
             worker.handle(served);
             from = end;
         }
-        if drain {
-            self.drain(served, worker, bells, &mut swept);
-            worker.handle(served);
-            return swept;
+        if worker.is_turn_over() && self.resume.is_none() {
+            self.resume = Some(if from < self.ports.len() { from } else { 0 });
         }
+    }
+
+    /// Audits some ports.
+    fn look_at_some(&mut self, served: &Arc<Served>, worker: &mut Worker, bells: Doorbells, audit: Audit, swept: &mut Swept) {
         let audits = match audit {
             Audit::Many(n) => n as usize,
             Audit::Few => {
@@ -221,27 +271,37 @@ impl Ports {
                 usize::from(self.unaudited == 0)
             }
         };
-        if audits > 0 {
-            for _ in 0..audits.min(self.ports.len()) {
-                self.audit = if self.audit + 1 < self.ports.len() { self.audit + 1 } else { 0 };
-                self.look(served, worker, self.audit, bells, TURN, &mut swept);
-            }
-            worker.handle(served);
+        if audits == 0 {
+            return;
         }
-        swept
+        for _ in 0..audits.min(self.ports.len()) {
+            if worker.is_turn_over() {
+                break;
+            }
+            self.audit = if self.audit + 1 < self.ports.len() { self.audit + 1 } else { 0 };
+            self.look(served, worker, self.audit, bells, TURN, swept);
+        }
+        worker.handle(served);
     }
 
-    /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then.
+    /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then. When the turn is over, the rest is
+    /// left to the next one.
     fn drain(&mut self, served: &Arc<Served>, worker: &mut Worker, bells: Doorbells, swept: &mut Swept) {
         let geometry = served.memory.geometry();
         let mut left = std::mem::take(&mut self.draining.left);
-        if left.is_empty() {
-            for port in 0..self.ports.len() {
+        if left.is_empty() || self.draining.next > 0 {
+            for port in std::mem::take(&mut self.draining.next)..self.ports.len() {
+                if worker.is_turn_over() {
+                    self.draining.next = port;
+                    break;
+                }
                 // A port may hold as many posts as its request area has words.
-                if self.look(served, worker, port, bells, geometry.request_words, swept) == Took::Waits {
+                let took = self.look(served, worker, port, bells, geometry.request_words, swept);
+                if took == Took::Waits || worker.is_turn_over() {
                     let from = self.ports[port].tag();
                     let last = self.ports[port].held(served.memory.words(), geometry, self.first + port as u32);
-                    left.push(Held { port, from, messages: last.since(from) });
+                    let messages = last.since(from);
+                    left.extend((messages > 0).then_some(Held { port, from, messages }));
                 }
             }
         } else {
@@ -249,7 +309,11 @@ impl Ports {
                 // (What comes behind is looked at as always, but nobody waits for it. And a device that takes back what it has sent is not waited for.)
                 let rest = |state: &ServerPort| messages.checked_sub(state.tag().since(from)).filter(|&rest| rest > 0);
                 let Some(most) = rest(&self.ports[port]) else { return false };
-                self.look(served, worker, port, bells, most.into(), swept) == Took::Waits && rest(&self.ports[port]).is_some()
+                if worker.is_turn_over() {
+                    return true;
+                }
+                let took = self.look(served, worker, port, bells, most.into(), swept);
+                (took == Took::Waits || worker.is_turn_over()) && rest(&self.ports[port]).is_some()
             });
         }
         self.draining.left = left;
@@ -285,7 +349,7 @@ impl Ports {
             if worker.is_full() {
                 worker.handle(served);
             }
-            if took == Took::Call {
+            if took == Took::Call || worker.is_turn_over() {
                 return took;
             }
         }

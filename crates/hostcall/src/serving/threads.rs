@@ -280,8 +280,9 @@ impl Core {
         let _leaving = Leaving(seat);
         let _serves = Serves::new(self);
         worker.found = self.timed.then(Instant::now);
-        let mut swept = Swept::default();
-        for served in self.buffers().iter() {
+        let (mut swept, buffers) = (Swept::default(), self.buffers());
+        worker.shared = buffers.len() > 1;
+        for served in buffers.iter() {
             for share in &served.shares {
                 swept += share.sweep(served, worker, Audit::Few);
             }
@@ -314,7 +315,7 @@ impl Core {
         let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
-            self.refresh(view, seat);
+            self.refresh(worker, view, seat);
             seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
@@ -351,11 +352,12 @@ impl Core {
     }
 
     /// Brings a thread's list of buffers up to date.
-    fn refresh(&self, view: &mut View, seat: &Seat) {
+    fn refresh(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
         // Pairs with the increments in `add` and `retire`.
         let now = self.buffers_version.load(Ordering::Acquire);
         if now != view.version {
             let old = std::mem::replace(view, View { buffers: self.buffers(), version: now });
+            worker.shared = view.buffers.len() > 1;
             // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
             seat.seen.store(now, Ordering::Release);
             // Last: memory that nobody else keeps is freed, whoever's it is.
@@ -376,7 +378,7 @@ impl Core {
                 return None;
             }
             // If somebody has woken us in the very moment in which the time was over, this is what they may have wanted.
-            self.refresh(view, seat);
+            self.refresh(worker, view, seat);
             // Pairs with the store in `stop`.
             if self.stop.load(Ordering::Acquire) || !self.wake.is_armed() {
                 return None;
@@ -393,7 +395,7 @@ impl Core {
         let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() && watch.goes_on() {
-            self.refresh(view, seat);
+            self.refresh(worker, view, seat);
             seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();

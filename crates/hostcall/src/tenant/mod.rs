@@ -51,10 +51,12 @@ pub(crate) enum Thing {
     Watcher,
     /// Things for which calls wait: a call that waits for three handles has three.
     Wait,
+    /// Bytes that were printed and are not written.
+    Printed,
 }
 
 impl Thing {
-    const COUNT: usize = Self::Wait as usize + 1;
+    const COUNT: usize = Self::Printed as usize + 1;
 }
 
 /// A program.
@@ -131,6 +133,26 @@ impl<T: Deref<Target = Tenant>> Claim<T> {
     pub(crate) fn of(tenant: T, thing: Thing, amount: u64, most: u64) -> Option<Self> {
         // Made only if it was counted: its drop counts it no more.
         tenant.take(thing, amount, most).then(|| Self { tenant, thing, amount })
+    }
+
+    /// None of one kind yet.
+    pub(crate) fn none(tenant: T, thing: Thing) -> Self {
+        Self { tenant, thing, amount: 0 }
+    }
+
+    /// So many more, however many the program has: whoever adds them has asked before whether there is room.
+    pub(crate) fn add(&mut self, amount: u64) {
+        // Pairs with `take` and `has`.
+        self.tenant.used[self.thing as usize].fetch_add(amount, Ordering::Relaxed);
+        self.amount += amount;
+    }
+
+    /// So many less, of those that it has.
+    pub(crate) fn give_back(&mut self, amount: u64) {
+        let amount = amount.min(self.amount);
+        // Pairs with `take` and `has`.
+        self.tenant.used[self.thing as usize].fetch_sub(amount, Ordering::Relaxed);
+        self.amount -= amount;
     }
 
     /// Whose it is.

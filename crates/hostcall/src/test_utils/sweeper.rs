@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_a_service_does_after_its_messages_may_panic_and_they_are_answered() {
         static AFTER: AtomicU32 = AtomicU32::new(0);
-        let service = fixed_service("double", |x: u32| 2 * x).after_messages(|| {
+        let service = fixed_service("double", |x: u32| 2 * x).after_messages(|_| {
             if AFTER.fetch_add(1, Ordering::Relaxed) < 3 {
                 panic!("as it should");
             }

@@ -5,6 +5,7 @@
 //! come, and nothing is lost. A program that begins many texts breaks no other program's.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use crate::tenant::{Ended, Number, Tenant};
 
@@ -113,27 +114,33 @@ fn stream_of(key: Key) -> Stream {
     (key & 1) as Stream
 }
 
+/// The unfinished texts of one program.
+pub(super) type Unfinished = (Arc<Tenant>, Vec<(Stream, Vec<u8>)>);
+
 /// The unfinished texts of all programs.
 #[derive(Debug, Default)]
-pub(super) struct AllPieces(HashMap<Number, Pieces>);
+pub(super) struct AllPieces(HashMap<Number, (Arc<Tenant>, Pieces)>);
 
 impl AllPieces {
     /// As [`Pieces::add`], of a program. Of one that has ended nothing is kept: its pieces are written as they come.
-    pub(super) fn add(&mut self, tenant: &Tenant, key: Key, piece: &[u8], last: bool, mut write: impl FnMut(Stream, Vec<u8>)) {
+    pub(super) fn add(&mut self, tenant: &Arc<Tenant>, key: Key, piece: &[u8], last: bool, mut write: impl FnMut(Stream, Vec<u8>)) {
         match tenant.lives() {
-            Ok(()) => self.0.entry(tenant.number()).or_default().add(key, piece, last, write),
+            Ok(()) => {
+                let (_, pieces) = self.0.entry(tenant.number()).or_insert_with(|| (tenant.clone(), Pieces::default()));
+                pieces.add(key, piece, last, write);
+            }
             Err(Ended) => write(stream_of(key), piece.to_vec()),
         }
     }
 
     /// Everything unfinished of a program, which has ended.
-    pub(super) fn take_of(&mut self, tenant: &Tenant) -> Vec<(Stream, Vec<u8>)> {
-        self.0.remove(&tenant.number()).map_or_else(Vec::new, |mut pieces| pieces.take_all())
+    pub(super) fn take_of(&mut self, tenant: &Tenant) -> Option<Unfinished> {
+        self.0.remove(&tenant.number()).map(|(tenant, mut pieces)| (tenant, pieces.take_all()))
     }
 
-    /// Everything unfinished.
-    pub(super) fn take_all(&mut self) -> Vec<(Stream, Vec<u8>)> {
-        self.0.values_mut().flat_map(Pieces::take_all).collect()
+    /// Everything unfinished, of each program.
+    pub(super) fn take_all(&mut self) -> Vec<Unfinished> {
+        self.0.values_mut().map(|(tenant, pieces)| (tenant.clone(), pieces.take_all())).collect()
     }
 }
 
@@ -200,17 +207,18 @@ mod tests {
     fn the_texts_of_one_program_are_taken_and_those_of_others_stay_whole() {
         let (mut all, tenant, other) = (AllPieces::default(), Tenant::new(), Tenant::new());
         let mut written = Vec::new();
-        let mut add = |all: &mut AllPieces, tenant, key, piece: &str, last| {
+        let mut add = |all: &mut AllPieces, tenant: &Arc<Tenant>, key, piece: &str, last| {
             all.add(tenant, key, piece.as_bytes(), last, |_, text| written.push(text))
         };
         for (tenant, key, piece) in [(&tenant, 4, "first"), (&other, 4, "other"), (&tenant, 3, "second")] {
             add(&mut all, tenant, key, piece, false);
         }
         tenant.end(&[]);
-        assert_eq!(all.take_of(&tenant), [(0, b"first".to_vec()), (1, b"second".to_vec())]);
+        assert_eq!(all.take_of(&tenant).unwrap().1, [(0, b"first".to_vec()), (1, b"second".to_vec())]);
         // What comes late is written, and nothing of it is kept.
         add(&mut all, &tenant, 4, "late", false);
-        assert_eq!(all.take_all(), [(0, b"other".to_vec())]);
+        let left: Vec<_> = all.take_all().into_iter().flat_map(|(_, texts)| texts).collect();
+        assert_eq!(left, [(0, b"other".to_vec())]);
         assert_eq!(written, [b"late"]);
     }
 

@@ -1,15 +1,13 @@
 //! Texts that wait to be written, and what became of those that could not be.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
 use super::super::errno;
 use super::pieces::{AllPieces, Stream};
+use super::texts::Texts;
 use crate::service::RawSlice;
-
-/// Texts are joined up to this size.
-const JOIN: usize = 64 << 10;
+use crate::tenant::{Number, Tenant};
 
 /// The streams, by their numbers.
 pub(super) const NAMES: [&str; 2] = ["standard output", "standard error"];
@@ -45,12 +43,8 @@ struct Failed {
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    pub(super) texts: VecDeque<(Stream, Vec<u8>)>,
-    /// Bytes in `texts`, and of the one that is being written.
-    pub(super) bytes: usize,
+    pub(super) texts: Texts,
     pub(super) pieces: AllPieces,
-    /// The thread is writing what it took, or a wave its own text.
-    pub(super) writing: bool,
     /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a
     /// million.
     pub(super) asleep: bool,
@@ -62,33 +56,34 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn push(&mut self, stream: Stream, text: Vec<u8>) {
-        if let Some(error) = self.failed[stream].dropping.clone() {
-            return self.lose(stream, text.len(), &error);
+    /// Queues a text of a program.
+    pub(super) fn push(&mut self, tenant: &Arc<Tenant>, stream: Stream, text: Vec<u8>) {
+        match self.failed[stream].dropping.clone() {
+            Some(error) => self.lose(stream, text.len(), &error),
+            None => self.texts.push(tenant, stream, text),
         }
-        self.bytes += text.len();
-        match joinable(&mut self.texts, stream, text.len()) {
-            Some(joined) => joined.extend_from_slice(&text),
-            None => self.texts.push_back((stream, text)),
-        }
-    }
-
-    /// Queues the rest of a text that was begun before all others.
-    pub(super) fn push_first(&mut self, stream: Stream, rest: Vec<u8>) {
-        self.bytes += rest.len();
-        self.texts.push_front((stream, rest));
     }
 
     /// Queues texts whose last piece has not come: their kernels are over.
     pub(super) fn release_pieces(&mut self) {
-        for (stream, text) in self.pieces.take_all() {
-            self.push(stream, text);
+        for (tenant, texts) in self.pieces.take_all() {
+            texts.into_iter().for_each(|(stream, text)| self.push(&tenant, stream, text));
         }
     }
 
     /// Whether everything that came is written, as far as it could be.
     pub(super) fn is_done(&self) -> bool {
-        self.closing || !self.writing && self.texts.is_empty()
+        self.closing || self.is_idle()
+    }
+
+    /// Whether nothing is written, and nothing waits to be.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.texts.is_writing() && self.texts.is_empty()
+    }
+
+    /// The same of what came before the text of number `end`, of one program or of all.
+    pub(super) fn is_done_before(&self, end: u64, of: Option<Number>) -> bool {
+        self.closing || self.texts.are_written(of, end)
     }
 
     /// A text could not be written. What follows is dropped with it if nobody reads the stream, and if a program writes there that will be `told`: up to that moment
@@ -108,17 +103,14 @@ impl Queue {
     /// Nobody will ever write anything.
     pub(super) fn fail_all(&mut self, error: io::Error) {
         self.closing = true;
-        self.drop_texts(&Arc::new(error), |_| true);
+        let error = Arc::new(error);
+        self.failed.iter_mut().for_each(|failed| failed.dropping = Some(error.clone()));
+        self.drop_texts(&error, |_| true);
     }
 
     fn drop_texts(&mut self, error: &Arc<io::Error>, of: impl Fn(Stream) -> bool) {
-        for (stream, text) in std::mem::take(&mut self.texts) {
-            if of(stream) {
-                self.bytes -= text.len();
-                self.lose(stream, text.len(), error);
-            } else {
-                self.texts.push_back((stream, text));
-            }
+        for (stream, bytes) in self.texts.drop_of(of).into_iter().enumerate().filter(|(_, bytes)| *bytes > 0) {
+            self.lose(stream, bytes, error);
         }
     }
 
@@ -181,25 +173,5 @@ impl Text for RawSlice<'_> {
             Self::Copied(bytes) => to.extend_from_slice(bytes),
             Self::Staged(region) => region.append_to(to),
         }
-    }
-}
-
-/// The last text, if one of `len` bytes that goes the same way may be joined to it: they are not long together.
-fn joinable(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, len: usize) -> Option<&mut Vec<u8>> {
-    texts.back_mut().filter(|(last, joined)| *last == stream && joined.len() + len <= JOIN).map(|(_, joined)| joined)
-}
-
-/// A text of its own.
-pub(super) fn owned(text: &(impl Text + ?Sized)) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    text.append_to(&mut bytes);
-    bytes
-}
-
-/// Adds a text, joined to the last one if that may be.
-pub(super) fn append(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, text: &(impl Text + ?Sized)) {
-    match joinable(texts, stream, text.len()) {
-        Some(joined) => text.append_to(joined),
-        None => texts.push_back((stream, owned(text))),
     }
 }
