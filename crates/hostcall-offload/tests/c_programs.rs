@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::process::Command;
+
 use common::{command, example, image, kernels, liboffload, program, source};
-use hostcall_test_support::{succeed, text};
+use hostcall_test_support::{has, succeed, text};
 
 #[test]
 fn what_the_api_promises_holds_on_the_host() {
@@ -23,6 +25,22 @@ fn kernels_in_cpp_are_those_in_c() {
     let (simulated, host) = (image(folder.path(), &cpp, false), image(folder.path(), &cpp, true));
     let output = text(&succeed(command(&suite).arg(simulated).arg(host)).stdout);
     assert!(output.ends_with(" 0 failed\n") && output.contains("(simulator images)"), "{output}");
+}
+
+#[test]
+fn kernels_that_know_clangs_header_for_gpus_only_run_in_the_simulator() {
+    if !has("clang-22", "clang-22") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let sources = program(folder.path(), "gpu_sources", &[source("gpu_sources.c")]);
+    let image = folder.path().join("image.so");
+    let mut compile = Command::new("clang-22");
+    compile.args(["-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", "-I"]);
+    compile.arg(liboffload().join("include/simulator")).arg(liboffload().join("tests/images/gpuintrin.cpp"));
+    succeed(compile.arg("-o").arg(&image));
+    let output = text(&succeed(command(&sources).arg(image)).stdout);
+    assert!(output.ends_with(" 0 failed\n"), "{output}");
 }
 
 #[test]

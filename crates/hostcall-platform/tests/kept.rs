@@ -107,8 +107,10 @@ fn what_a_program_kept_may_panic_and_the_queue_goes_on() {
     program.keep(Arc::new(Loud));
     // SAFETY: what the kernel takes.
     unsafe { queue.launch(&program.kernel("late").unwrap(), Launch::linear(1, 1), Args::new().slice(&memory).slice(&memory)) }.unwrap();
-    drop(program);
+    // Before anything can panic here.
+    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(program)));
     GO.store(true, Ordering::Release);
+    assert!(dropped.is_ok(), "the launch has it");
     queue.synchronize().unwrap();
     assert_eq!(queue.read(&memory).unwrap(), [7]);
 }
