@@ -156,7 +156,7 @@ fn private_copy(image: &[u8]) -> std::io::Result<File> {
     let mut file = unsafe { File::from_raw_fd(fd) };
     file.write_all(image)?;
     for at in elf::undefined_thread_locals(image) {
-        file.write_all_at(&[object::elf::STB_WEAK << 4 | object::elf::STT_TLS], at as u64)?;
+        file.write_all_at(&[object::elf::STB_WEAK.0 << 4 | object::elf::STT_TLS.0], at as u64)?;
     }
     Ok(file)
 }
