@@ -441,6 +441,8 @@ pub fn play(data: &[u8], without: Without) {
     }
     // The server ends while handlers of it have not returned.
     drop((awake, world));
-    ends("the server ends", limit, move || drop(server));
+    // (Its report is of the hostile program.)
+    let ended = ends("the server ends", limit, move || Arc::into_inner(server).map(Server::stop).is_some());
+    assert!(ended, "somebody else has the server");
     drop(opens);
 }

@@ -20,10 +20,22 @@ mod common;
 
 use common::eventually;
 
-/// Descriptors and their limit are the process's: one test after another.
-fn alone() -> MutexGuard<'static, ()> {
+/// Descriptors and their limit are the process's: one test after another, each of which leaves as many as it found.
+struct Alone(usize, MutexGuard<'static, ()>);
+
+fn alone() -> Alone {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    Alone(descriptors(), guard)
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // Threads of the pool are not waited for, and may be the last to let go of what a server has open.
+            eventually("what the test had open is closed", || descriptors() <= self.0);
+        }
+    }
 }
 
 fn descriptors() -> usize {
