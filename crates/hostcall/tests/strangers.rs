@@ -21,19 +21,22 @@ mod common;
 use common::eventually;
 
 /// Descriptors and their limit are the process's: one test after another, each of which leaves as many as it found.
-struct Alone(usize, MutexGuard<'static, ()>);
+struct Alone {
+    before: usize,
+    _guard: MutexGuard<'static, ()>,
+}
 
 fn alone() -> Alone {
     static ALONE: Mutex<()> = Mutex::new(());
     let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    Alone(descriptors(), guard)
+    Alone { before: descriptors(), _guard: guard }
 }
 
 impl Drop for Alone {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // Threads of the pool are not waited for, and may be the last to let go of what a server has open.
-            eventually("what the test had open is closed", || descriptors() <= self.0);
+            eventually("what the test had open is closed", || descriptors() <= self.before);
         }
     }
 }
