@@ -399,7 +399,13 @@ pub fn play(data: &[u8], without: Without) {
     let alarm = |program: &mut Program, port| {
         let mut calls = Calls { server: &server, program, port, limit };
         let alarm = calls.call::<Result<u64, u32>>("StdWatch__alarm", &[]).0.expect("an alarm");
-        // All threads are there, and what they have open.
+        // What waits need is opened by the first wait that is not over before it begins.
+        let (idle, mut nanos) = (descriptors(), 1_000_000);
+        while descriptors() == idle {
+            assert!(nanos < 60_000_000_000, "no call waits");
+            assert_eq!(calls.call::<Result<u32, u32>>("StdNet__poll_any", &polled(alarm, nanos)).0, Ok(0));
+            nanos *= 2;
+        }
         calls.round(0, alarm);
         alarm
     };
@@ -441,6 +447,8 @@ pub fn play(data: &[u8], without: Without) {
     }
     // The server ends while handlers of it have not returned.
     drop((awake, world));
-    ends("the server ends", limit, move || drop(server));
+    // (Its report is of the hostile program.)
+    let ended = ends("the server ends", limit, move || Arc::into_inner(server).map(Server::stop).is_some());
+    assert!(ended, "somebody else has the server");
     drop(opens);
 }

@@ -83,7 +83,7 @@ fn placeless(name: &str) -> String {
 /// What a log says of: the name of what was broken, and the tests that failed.
 fn failed(log: &str) -> Option<(String, BTreeSet<String>)> {
     let name = log.lines().find_map(|line| line.strip_prefix("*** "))?;
-    let failed = |line: &str| Some(line.strip_prefix("test ")?.split_once(" ... FAILED")?.0.to_owned());
+    let failed = |line: &str| Some(line.trim_start().strip_prefix("test ")?.split_once(" ... FAILED")?.0.to_owned());
     Some((name.to_owned(), log.lines().filter_map(failed).collect()))
 }
 

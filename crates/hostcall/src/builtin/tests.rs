@@ -21,6 +21,7 @@ use crate::wire::{StagedRegion, Staging};
 
 mod exchanged;
 mod mounts;
+mod options;
 mod unix;
 mod waits;
 

@@ -21,10 +21,25 @@ mod turns;
 
 use common::eventually;
 
-/// Descriptors and their limit are the process's: one test after another.
-fn alone() -> MutexGuard<'static, ()> {
+/// Descriptors and their limit are the process's: one test after another, each of which leaves as many as it found.
+struct Alone {
+    before: usize,
+    _guard: MutexGuard<'static, ()>,
+}
+
+fn alone() -> Alone {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    Alone { before: descriptors(), _guard: guard }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // Threads of the pool are not waited for, and may be the last to let go of what a server has open.
+            eventually("what the test had open is closed", || descriptors() <= self.before);
+        }
+    }
 }
 
 fn descriptors() -> usize {
