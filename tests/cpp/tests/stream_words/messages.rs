@@ -1,5 +1,7 @@
 //! Random messages, and random states of the memory that they meet.
 
+use hostcall_abi::stream::bounds::span;
+
 use super::*;
 
 pub(super) struct Random(pub(super) u64);
