@@ -135,7 +135,7 @@ fn lanes_of_a_wave_tell_each_other_what_they_do_on_a_gpu() {
                 those(&|other| other % 3 == 0),
                 40,
                 (lane / 8 * 8 + 3).pow(2),
-                (lane + 1) % n << 32,
+                ((lane + 1) % n) << 32,
                 n * (n - 1) / 2,
                 n * n / 2,
                 those(&|other| other % 4 == lane % 4),

@@ -128,7 +128,6 @@ mod tests {
 
     thread_local!(static SEEN: Cell<Option<Seen>> = const { Cell::new(None) });
 
-    #[expect(clippy::too_many_arguments, reason = "more than there are registers")]
     extern "win64" fn kernel(a: u8, b: f32, c: f64, d: u16, e: f32, mut f: Twelve, g: Seventy, h: f64, i: i64) {
         SEEN.set(Some((a, b, c, d, e, f, g, h, i)));
         std::hint::black_box(&mut f).0 = [0; 3];
