@@ -1,5 +1,5 @@
-/* A host in C whose kernel calls for as long as it is answered, and which ends all the same. Usage: endings KERNELS ORDER, where ORDER is of letters: what
- * is ended, and when. */
+/* A host in C whose kernel calls for as long as it is answered, and which ends all the same. Usage: endings KERNELS ORDER,
+ * where ORDER is of letters: what is ended, and when. */
 #define _POSIX_C_SOURCE 200809L
 #include "host.h"
 

@@ -1,5 +1,5 @@
-// A host in C++ whose kernel calls for as long as it is answered, and which ends all the same: what it made goes in the order in which C++ has it, or, with
-// `stop`, after the server has been stopped. Usage: endings KERNELS (leave|stop).
+// A host in C++ whose kernel calls for as long as it is answered, and which ends all the same: what it made goes in the
+// order in which C++ has it, or, with `stop`, after the server has been stopped. Usage: endings KERNELS (leave|stop).
 #include "check.h"
 #include "behaviours.hpp"
 #include "definitions.h"
