@@ -46,7 +46,8 @@ fn a_host_in_c_by_generated_functions() {
     with_each(&C, "generated.c", |program, kernels| all_right(program, kernels, 2 * 3));
 }
 
-/// Runs a host whose kernel calls for as long as it is answered, with what it does then; what it said on its standard error. The limit only ends a test that would hang.
+/// Runs a host whose kernel calls for as long as it is answered, with what it does then; what it said on its standard
+/// error. The limit only ends a test that would hang.
 fn ends(program: &Path, kernels: &Path, order: &str, said: &str) {
     let output = Command::new("timeout").arg("100").args([program, kernels]).arg(order).output().unwrap();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
