@@ -46,7 +46,8 @@ fn a_host_in_c_by_generated_functions() {
     with_each(&C, "generated.c", |program, kernels| all_right(program, kernels, 2 * 3));
 }
 
-/// Runs a host whose kernel never ends, with what it does then; what it said on its standard error. The limit only ends a test that would hang.
+/// Runs a host whose kernel calls for as long as it is answered, with what it does then; what it said on its standard
+/// error. The limit only ends a test that would hang.
 fn ends(program: &Path, kernels: &Path, order: &str, said: &str) {
     let output = Command::new("timeout").arg("100").args([program, kernels]).arg(order).output().unwrap();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -55,7 +56,7 @@ fn ends(program: &Path, kernels: &Path, order: &str, said: &str) {
 
 /// In which order handles go: detach, server, program, memory, device, and some of them never.
 #[test]
-fn a_host_in_c_whose_kernel_never_ends_ends_itself_whatever_it_gives_back_first() {
+fn a_host_in_c_whose_kernel_goes_on_calling_ends_whatever_it_gives_back_first() {
     with_each(&C, "endings.c", |program, kernels| {
         for order in ["", "s", "asd", "asdpm", "sad", "dasmp", "das", "d"] {
             ends(program, kernels, order, &format!("{order} ended\n"));
@@ -64,7 +65,7 @@ fn a_host_in_c_whose_kernel_never_ends_ends_itself_whatever_it_gives_back_first(
 }
 
 #[test]
-fn a_host_in_cpp_whose_kernel_never_ends_ends_itself() {
+fn a_host_in_cpp_whose_kernel_goes_on_calling_ends() {
     with_each(&CPP, "endings.cpp", |program, kernels| {
         ["leave", "stop"].into_iter().for_each(|order| ends(program, kernels, order, "ended\n"));
     });

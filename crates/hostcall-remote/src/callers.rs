@@ -3,7 +3,8 @@
 //! A caller is a connection: the place to which its answers go. A caller that wants its answers can take nobody else's
 //! place, but it can have as many connections as the broker lets it.
 //!
-//! What a worker does at once is bounded, and what it does for one caller is bounded by what others find free: a caller has
+//! What a worker does at once is bounded, and what it does for one caller is bounded by what others find free: a caller
+//! has
 //! at most as much as it leaves. (A caller that has nothing under way may have one request, of whatever is free.) The
 //! requests of a caller wait in a queue of their own, and callers take turns.
 

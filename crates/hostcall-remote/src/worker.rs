@@ -197,7 +197,8 @@ impl WorkerBuilder {
     /// How much it does at once: requests, and bytes of memory, which are those of the requests and what their calls ask for: room for replies, and 256
     /// bytes for each call. They are counted before they are taken, and a handler's own memory is not among them; all together a worker takes a few times as
     /// many. What comes beyond is sent back to the caller, who sends it again later, maybe to another worker. A request that alone asks for more fails, as
-    /// the fault of its caller; none asks for more than 35 MiB. A caller, which is a connection, has at most as much as it leaves for others: alone it has
+    /// the fault of its caller; none asks for more than 35 MiB. A caller, which is a connection, has at most as much as
+    /// it leaves for others: alone it has
     /// half of each. (One request may have all that is free.) Default: 1024 requests, 64 MiB.
     pub fn at_once(mut self, requests: usize, bytes: usize) -> Self {
         (self.requests, self.bytes) = (requests.max(1), bytes);

@@ -1,5 +1,5 @@
-/* A host in C whose kernel calls for ever, and which ends all the same. Usage: endings KERNELS ORDER, where ORDER is of letters: what
- * is ended, and when. */
+/* A host in C whose kernel calls for as long as it is answered, and which ends all the same. Usage: endings KERNELS ORDER,
+ * where ORDER is of letters: what is ended, and when. */
 #define _POSIX_C_SOURCE 200809L
 #include "host.h"
 
@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   begin(&host, NULL, NULL, 0);
   MUST(hc_register(host.server, &Tally__tick_definition, HC_INLINE, tick, &ticks, NULL, NULL));
   attach(&host);
-  launch(&host, "calls_for_ever", NULL, 0, 0);
+  launch(&host, "calls_until_refused", NULL, 0, 2 * LANES);
   while (counted(&ticks) < LANES) {
     struct timespec nap = {0, 1000000};
     nanosleep(&nap, NULL);

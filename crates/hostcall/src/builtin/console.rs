@@ -1,7 +1,9 @@
 //! Standard output and standard error of kernels.
 //!
-//! A serving thread only appends texts to a queue of their program: each text whole, and those of a message together. So
-//! no two texts interleave, and a slow pipe stalls no call. A thread of the console writes them: programs take turns, and
+//! A serving thread only appends texts to a queue of their program: each text whole, and those of a message together.
+//! So
+//! no two texts interleave, and a slow pipe stalls no call. A thread of the console writes them: programs take turns,
+//! and
 //! each one's texts come out in their order. The thread starts with the first text. When a program's queue has grown
 //! large, its further printing waits on the blocking pool until its queue is written. Other programs' does not.
 //!
@@ -88,7 +90,8 @@ impl Default for Console {
     }
 }
 
-/// Whether as much of a program is queued as may be. (Pairs with nothing: who sees an old number prints a text more or less.)
+/// Whether as much of a program is queued as may be. (Pairs with nothing: who sees an old number prints a text more or
+/// less.)
 fn is_full(tenant: &Tenant) -> bool {
     tenant.has(Thing::Printed) >= FULL
 }
@@ -138,7 +141,8 @@ impl Console {
         }
     }
 
-    /// Keeps a text for [`Console::release`] on the same thread. If too much of its program is queued already, does nothing and
+    /// Keeps a text for [`Console::release`] on the same thread. If too much of its program is queued already, does
+    /// nothing and
     /// returns false.
     ///
     /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in line for it.
@@ -230,7 +234,8 @@ impl Console {
         told
     }
 
-    /// Waits until everything is written that a program has printed, or if that may not be, looks whether it is: whether it is.
+    /// Waits until everything is written that a program has printed, or if that may not be, looks whether it is:
+    /// whether it is.
     fn settle(&self, tenant: &Tenant, may_wait: bool) -> bool {
         let (queue, of) = (lock(&self.shared.queue), Some(tenant.number()));
         let done = queue.is_done_before(queue.texts.next_number(), of);

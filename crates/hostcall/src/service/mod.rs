@@ -55,6 +55,9 @@ pub use out::{Out, OutSlice, RawOut, Written};
 pub use rows::{Column, ColumnMut, Rows, RowsMut};
 pub use typed::Calls;
 
+/// What is done whenever messages of a program have been handled on a serving thread.
+pub(crate) type After = Arc<dyn Fn(&Arc<Tenant>) + Send + Sync>;
+
 /// Something a kernel can call. Made by the functions that `#[hostcall::service]` generates, refined here, and
 /// registered with [`ServerBuilder::service`](crate::ServerBuilder::service) or [`Server::register`](crate::Server::register).
 #[derive(Clone)]
@@ -64,7 +67,7 @@ pub struct Service {
     pub(crate) once: bool,
     pub(crate) brief: Brief,
     /// Called on the serving thread when all lanes of a message have been handled there.
-    pub(crate) after: Option<Arc<dyn Fn(&Arc<Tenant>) + Send + Sync>>,
+    pub(crate) after: Option<After>,
 }
 
 /// Whether a wave that waits may run a service's handler: see [`Service::brief`].

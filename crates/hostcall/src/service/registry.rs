@@ -15,9 +15,8 @@ use super::call::blank_replies;
 use super::definition::{Definition, Shape};
 use super::failure::Failure;
 use super::handler::Run;
-use super::{Brief, Service};
+use super::{After, Brief, Service};
 use crate::record::stats::Counters;
-use crate::tenant::Tenant;
 
 /// Why a service was not registered.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +58,7 @@ pub(crate) struct Registered {
     pub(crate) blank: Box<[u32]>,
     pub(crate) run: Run,
     pub(crate) brief: Brief,
-    pub(crate) after: Option<Arc<dyn Fn(&Arc<Tenant>) + Send + Sync>>,
+    pub(crate) after: Option<After>,
     state: AtomicU32,
     pub(crate) counters: Counters,
 }

@@ -216,7 +216,8 @@ impl Ports {
         swept
     }
 
-    /// Looks at those of some ports that rang, until the turn is over; if there is `time`, at the one that was served last before all others.
+    /// Looks at those of some ports that rang, until the turn is over; if there is `time`, at the one that was served
+    /// last before all others.
     #[inline(always)]
     fn look_at_rung(
         &mut self,
@@ -284,7 +285,8 @@ impl Ports {
         worker.handle(served);
     }
 
-    /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then. When the turn is over, the rest is
+    /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then. When
+    /// the turn is over, the rest is
     /// left to the next one.
     fn drain(&mut self, served: &Arc<Served>, worker: &mut Worker, bells: Doorbells, swept: &mut Swept) {
         let geometry = served.memory.geometry();

@@ -44,15 +44,6 @@ pub fn per_grid(launch: u32, results: &mut [u64]) {
     results[global_id()] = ONCE.call(launch, || Tally::tick(GRID)).unwrap_or_else(code);
 }
 
-/// The same by all lanes but the grid's first, which never comes.
-#[kernel]
-pub fn per_grid_without_the_first(launch: u32, results: &mut [u64]) {
-    let i = global_id();
-    if i > 0 {
-        results[i] = ONCE.call(launch, || Tally::tick(GRID)).unwrap_or_else(code);
-    }
-}
-
 /// The lanes of a wave part, and each side calls once.
 #[kernel]
 pub fn per_branch(results: &mut [u64]) {

@@ -77,14 +77,6 @@ pub fn calls_until_refused(results: &mut [u64]) {
     results[2 * i + 1] = error;
 }
 
-/// Calls, however its calls end, for as long as there is a device.
-#[kernel]
-pub fn calls_for_ever() {
-    loop {
-        let _ = Tally::tick(global_id() as u32);
-    }
-}
-
 /// A call whose stub panics instead of returning an error.
 #[kernel]
 pub fn strict(results: &mut [u64]) {

@@ -114,16 +114,6 @@ fn a_call_per_grid_is_made_once_in_every_shape_of_grid() {
 }
 
 #[test]
-fn a_call_per_grid_is_made_by_whichever_lane_comes_and_needs_not_the_first() {
-    let (bench, ticks) = bench();
-    for (number, launch) in (1000u32..).zip(shapes()).filter(|(_, launch)| lanes(*launch) > 1) {
-        let results = run(&bench, "per_grid_without_the_first", launch, Args::new().value(number));
-        assert_eq!((take(&ticks), results[0]), (BTreeMap::from([(3, 1)]), 0), "{launch:?}");
-        shared_by(&results[1..], |_| 0);
-    }
-}
-
-#[test]
 fn lanes_that_part_call_once_on_each_side() {
     let (bench, ticks) = bench();
     for launch in [Launch::linear(1, 32), Launch::linear(3, 20), Launch::linear(2, 128)] {

@@ -21,7 +21,8 @@ use crate::wire::StagedRegion;
 
 /// Bytes from which on a text is long: a copy and a system call of its own cost it less than the queue.
 pub(super) const LONG: usize = 16 << 10;
-/// Bytes of a program that are queued at most when a long text is queued as well. Longer ones wait until all is written.
+/// Bytes of a program that are queued at most when a long text is queued as well. Longer ones wait until all is
+/// written.
 pub(super) const AHEAD: u64 = 512 << 10;
 /// The longest time that a wave waits for a pipe's reader. A wave may serve others, whose calls would wait with it.
 const PATIENCE: Duration = Duration::from_millis(1);
