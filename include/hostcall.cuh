@@ -1,10 +1,12 @@
 // hostcall for kernels in C++: calls from a GPU to its host while the kernel runs.
 //
-// The client half of the wire in C++17, without standard headers: for nvcc, clang and NVRTC (NVIDIA), for clang as HIP (AMD), and for
-// g++ and clang++ as the CPU simulator builds kernels. It is the Rust client (`hostcall_abi::port::Client` and the crate
-// `hostcall-device`), function by function. `docs/guide/cpp.md` says how to use it; `docs/reference/protocol.md` describes the wire.
+// The client half of the wire in C++17, without standard headers: for nvcc, clang and NVRTC (NVIDIA), for clang as HIP
+// (AMD), and for g++ and clang++ as the CPU simulator builds kernels. It is the Rust client
+// (`hostcall_abi::port::Client` and the crate `hostcall-device`), function by function. `docs/guide/cpp.md` says how to
+// use it; `docs/reference/protocol.md` describes the wire.
 //
-// A file under `hostcall/` includes nothing: this one includes all of them, in order, so that NVRTC needs their names only.
+// A file under `hostcall/` includes nothing: this one includes all of them, in order, so that NVRTC needs their names
+// only.
 #pragma once
 
 #include "hostcall_abi.h"

@@ -1,4 +1,5 @@
-// The kernels of `src/calls.rs`, `src/posts.rs` and `src/bulk.rs` in C++: the same work over the client in C++, for `cargo hostcall bench --cpp`.
+// The kernels of `src/calls.rs`, `src/posts.rs` and `src/bulk.rs` in C++: the same work over the client in C++, for
+// `cargo hostcall bench --cpp`.
 #include "services.cuh"
 
 using hostcall::u32;
@@ -85,8 +86,8 @@ HOSTCALL_KERNEL(post_rate, u32 posts) {
     }
 }
 
-/// `posts` posts by one lane, after `warm` others. `out`: nanoseconds until the last was on its way, over a port that the wave holds, and
-/// with one taken for each.
+/// `posts` posts by one lane, after `warm` others. `out`: nanoseconds until the last was on its way, over a port that
+/// the wave holds, and with one taken for each.
 HOSTCALL_KERNEL(post_issue, u32 warm, u32 posts, u64* out, u64) {
     u64 start = hostcall::now_ns();
     {
@@ -118,7 +119,8 @@ HOSTCALL_KERNEL(bulk_to_host, u32 chunk, const u8* data, u64 len, u64* right, u6
     if (lanes.leads()) right[hostcall::wave_index()] = sum;
 }
 
-/// All waves have `len` bytes at `data` filled by the host, in chunks. `right`, for each wave: bytes of chunks that begin and end right.
+/// All waves have `len` bytes at `data` filled by the host, in chunks. `right`, for each wave: bytes of chunks that
+/// begin and end right.
 HOSTCALL_KERNEL(bulk_to_kernel, u32 chunk, u8* data, u64 len, u64* right, u64) {
     const auto lanes = hostcall::converged::here();
     const u64 step = hostcall::global_size() / hostcall::wave_size();

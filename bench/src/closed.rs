@@ -27,15 +27,17 @@ fn end(session: &Session<'_>, waves: u32, calls: u32) -> Result<Ending, Error> {
     let told: HostMemory<u32> = rig.device.alloc_host(2)?;
     let learnt: Memory<u32> = rig.zeroed(1)?;
     let out = rig.zeroed::<[u64; 2]>(waves as usize)?;
-    // SAFETY: two words of host memory, which both sides access atomically only, and which are kept until the kernel has ended.
+    // SAFETY: two words of host memory, which both sides access atomically only, and which are kept until the kernel
+    // has ended.
     let word = |i: usize| unsafe { AtomicU32::from_ptr(told.as_ptr().add(i)) };
     rig.watchdog.during("calls after the end", Watchdog::LAUNCH, || {
         let kernel = rig.program.kernel("until_closed")?;
         let args = Args::new().value(calls).value(LIMIT.as_nanos() as u64).address(learnt.address()).address(told.address()).slice(&out);
-        // SAFETY: as `bench/kernels` says: a count and a time, a word of device memory, two words of host memory, and an element for each wave;
-        // all are kept until the queue is synchronised.
+        // SAFETY: as `bench/kernels` says: a count and a time, a word of device memory, two words of host memory, and
+        // an element for each wave; all are kept until the queue is synchronised.
         unsafe { rig.queue.launch(&kernel, rig.waves(waves), args) }?;
-        // In the midst of calls: the first wave says when it has had answers. (Relaxed: the words are all there is to say.)
+        // In the midst of calls: the first wave says when it has had answers. (Relaxed: the words are all there is to
+        // say.)
         await_word(rig, word(1))?;
         let start = Instant::now();
         let took = std::thread::scope(|scope| {

@@ -1,6 +1,7 @@
 //! Kernels in C++ that do what the benchmark's own do: the client in C++ against the client in Rust.
 //!
-//! Both are measured in turns, on the same servers, so that what a machine does at other times and in other places concerns both.
+//! Both are measured in turns, on the same servers, so that what a machine does at other times and in other places
+//! concerns both.
 
 use std::path::Path;
 
@@ -52,8 +53,9 @@ pub(super) fn images(rig: &Rig, path: &Path) -> Result<ProgramBundle, Error> {
     Ok(ProgramBundle::new("bench.cu", vec![Image::new(kind, rig.device.info().arch.clone(), bytes)]))
 }
 
-/// Measures one row on both rigs: in each turn on one server and over one port buffer, because where a server's threads and its buffer
-/// happen to be makes more of a difference than the kernels do. The ratio is the middle one of the turns'.
+/// Measures one row on both rigs: in each turn on one server and over one port buffer, because where a server's threads
+/// and its buffer happen to be makes more of a difference than the kernels do. The ratio is the middle one of the
+/// turns'.
 pub(super) fn row(rust: &Rig, cpp: &Rig, name: &'static str, what: What, image: &str) -> Result<Row, Error> {
     let threads = rust.threads(if matches!(what, What::Latency(..) | What::Issue) { if rust.is_sim() { 1 } else { 4 } } else { 8 })?;
     let turns = if matches!(what, What::Latency(..)) { rust.scale.hosts } else { TURNS };

@@ -1,7 +1,9 @@
-//! Rows that other programs measure, because they are about what this one is not linked with: handlers in C, and in Python.
+//! Rows that other programs measure, because they are about what this one is not linked with: handlers in C, and in
+//! Python.
 //!
-//! A program prints lines. Those that are JSON objects with a `row` are rows: the row's name, `us` or `per_second`, `ratio` where the row's is
-//! to something that the program measured as well, and a `note`. Other lines are passed on to standard error.
+//! A program prints lines. Those that are JSON objects with a `row` are rows: the row's name, `us` or `per_second`,
+//! `ratio` where the row's is to something that the program measured as well, and a `note`. Other lines are passed on
+//! to standard error.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};

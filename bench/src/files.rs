@@ -103,7 +103,8 @@ pub(super) fn pread_and_copy(rig: &Rig, path: &Path, into: &Memory<u8>) -> Resul
     let pinned: HostMemory<u8> = rig.device.alloc_host(into.len())?;
     median(rig.scale.samples, || {
         let start = Instant::now();
-        // SAFETY: `pinned` has so many bytes, zeroed at the start; no kernel knows of them, and the copy below is over before the slice's next use.
+        // SAFETY: `pinned` has so many bytes, zeroed at the start; no kernel knows of them, and the copy below is over
+        // before the slice's next use.
         let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.as_ptr(), pinned.len()) };
         file.read_exact_at(buffer, 0).map_err(failed)?;
         rig.queue.copy_in(into, 0, &pinned, 0, into.len())?;

@@ -1,7 +1,8 @@
 //! The floor: what one word there and one word back costs on this device, with nothing around it.
 //!
-//! It moves with the core that the host's thread is on, and with where its words are. So it is taken on several threads, each with words of its
-//! own, as calls are on [several servers](super::latency): both see the same spread, and their medians can be compared.
+//! It moves with the core that the host's thread is on, and with where its words are. So it is taken on several
+//! threads, each with words of its own, as calls are on [several servers](super::latency): both see the same spread,
+//! and their medians can be compared.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -12,7 +13,8 @@ use super::error::Error;
 use super::rig::{Rig, middle};
 use super::watchdog::Watchdog;
 
-/// Microseconds of a round trip: on the simulator between two threads of this process, on a GPU between one lane and a thread.
+/// Microseconds of a round trip: on the simulator between two threads of this process, on a GPU between one lane and a
+/// thread.
 pub(super) fn measure(rig: &Rig) -> Result<f64, Error> {
     let (warm, trips) = (u64::from(rig.scale.calls / 10), u64::from(rig.scale.calls));
     rig.watchdog.during("the floor's ping-pong", Watchdog::LAUNCH, || {
@@ -56,7 +58,8 @@ fn await_word(word: &AtomicU64, value: u64) {
     }
 }
 
-/// Two threads bounce one word. The same two for all samples, as it is the same two that make and serve the simulator's calls.
+/// Two threads bounce one word. The same two for all samples, as it is the same two that make and serve the simulator's
+/// calls.
 fn threads(trips: u64, samples: usize) -> Result<Vec<f64>, Error> {
     // The first sample warms up.
     let rounds = samples + 1;
@@ -86,14 +89,16 @@ fn threads(trips: u64, samples: usize) -> Result<Vec<f64>, Error> {
 /// The kernel stores a word to host memory and polls another; this thread does the same the other way round.
 fn kernel(rig: &Rig, words: &HostMemory<u64>, warm: u64, trips: u64) -> Result<f64, Error> {
     let out = rig.zeroed::<u64>(1)?;
-    // SAFETY: both words are inside `words`, aligned, and nobody else's; the kernel and this thread touch them only atomically.
+    // SAFETY: both words are inside `words`, aligned, and nobody else's; the kernel and this thread touch them only
+    // atomically.
     let (ping, pong) = unsafe { (AtomicU64::from_ptr(words.as_ptr()), AtomicU64::from_ptr(words.as_ptr().add(PAGE))) };
     // Relaxed: the launch orders them.
     ping.store(0, Ordering::Relaxed);
     pong.store(0, Ordering::Relaxed);
     let kernel = rig.program.kernel("floor")?;
     let args = Args::new().value(warm).value(trips).address(words.address()).address(words.address() + 4096).slice(&out);
-    // SAFETY: as `bench/kernels` says: two counts, two words of host memory, and a slice; all live until the queue is synchronised below.
+    // SAFETY: as `bench/kernels` says: two counts, two words of host memory, and a slice; all live until the queue is
+    // synchronised below.
     unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
     for i in 1..=warm + trips {
         // Relaxed: the word is all there is to say. Pairs with the kernel's store, and the store below with its load.

@@ -53,7 +53,8 @@ pub(super) fn quiet(session: &Session<'_>, floor_us: f64) -> Result<[Row; 2], Er
             let out = rig.zeroed::<u64>(2)?;
             let kernel = rig.program.kernel("quiet")?;
             let args = Args::new().value(rig.scale.silence.as_nanos() as u64).slice(&out);
-            // SAFETY: as `bench/kernels` says: a count and a slice, which lives until the server has waited for the kernel below.
+            // SAFETY: as `bench/kernels` says: a count and a slice, which lives until the server has waited for the
+            // kernel below.
             unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
             // Nine tenths in the middle of the silence: launching is not part of it, nor is the call.
             std::thread::sleep(rig.scale.silence / 20);

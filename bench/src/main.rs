@@ -1,11 +1,12 @@
 //! `cargo hostcall bench`: what calls cost, next to what the bus costs, in one run.
 //!
-//! The *floor* is one word there and one word back, with nothing around it. Every other row goes through the public face: the stubs that
-//! `#[service]` made, registry, validation, status, panic guard. Each row is the median of several samples, and the kernels check every
-//! answer. What cannot be measured on a device is said to be so, and left out of the figures for programs.
+//! The *floor* is one word there and one word back, with nothing around it. Every other row goes through the public
+//! face: the stubs that `#[service]` made, registry, validation, status, panic guard. Each row is the median of several
+//! samples, and the kernels check every answer. What cannot be measured on a device is said to be so, and left out of
+//! the figures for programs.
 //!
-//! Rows whose names end in `.no_window` are measured with replies in host memory; all others with what the server uses by itself, which is a
-//! window into the device's memory where there is one.
+//! Rows whose names end in `.no_window` are measured with replies in host memory; all others with what the server uses
+//! by itself, which is a window into the device's memory where there is one.
 //!
 //! * `rig`: the device, the server, and how long a launch takes.
 //! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `closed`, `unused`: the measurements.
@@ -79,22 +80,27 @@ struct Arguments {
     /// Measure only latencies, rates and the plain loop, in smaller samples; this takes at most a minute
     #[arg(long)]
     quick: bool,
-    /// Clocks that a lane waits before it first looks for its reply, and further clocks for each lane that calls with it
+    /// Clocks that a lane waits before it first looks for its reply, and further clocks for each lane that calls with
+    /// it
     #[arg(long, value_name = "CLOCKS,PER_LANE", value_parser = tune::first_poll)]
     first_poll: Option<FirstPoll>,
-    /// Where serving threads run: anywhere, near (the device's NUMA node), node:N (the wrong one, to see what it costs), or processors, as 0-27,56
+    /// Where serving threads run: anywhere, near (the device's NUMA node), node:N (the wrong one, to see what it
+    /// costs), or processors, as 0-27,56
     #[arg(long, value_name = "PLACE", default_value = "anywhere")]
     placement: Placement,
     /// Measure calls with many settings of --first-poll instead of the rows
     #[arg(long)]
     tune: bool,
-    /// Also measure the cost of std with these images of `tests/programs/costs` and `tests/programs/lines` (`cargo hostcall build -r -p costs -p lines`)
+    /// Also measure the cost of std with these images of `tests/programs/costs` and `tests/programs/lines` (`cargo
+    /// hostcall build -r -p costs -p lines`)
     #[arg(long, value_name = "IMAGE", num_args = 1..)]
     std: Vec<PathBuf>,
-    /// Also measure the client in C++ with this image of `bench/kernels/bench.cu`: a cubin, or for the simulator a shared library
+    /// Also measure the client in C++ with this image of `bench/kernels/bench.cu`: a cubin, or for the simulator a
+    /// shared library
     #[arg(long, value_name = "IMAGE")]
     cpp: Option<PathBuf>,
-    /// Also take rows from this command, of the shell: lines of JSON, as programs print that measure handlers in C and in Python
+    /// Also take rows from this command, of the shell: lines of JSON, as programs print that measure handlers in C and
+    /// in Python
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     rows: Vec<String>,
     /// Also measure this device and the first one at once, such as cuda:1
@@ -130,7 +136,8 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let DeviceInfo { name, arch, driver, .. } = device.info();
     eprintln!("{name}: {arch}, {driver} ({why})");
     let scale = Scale::new(device.info().kind, quick);
-    // Before the kernels are loaded: that is when CUDA makes its heap. If it stays as small as it is, only that row suffers.
+    // Before the kernels are loaded: that is when CUDA makes its heap. If it stays as small as it is, only that row
+    // suffers.
     if let Err(error) = heap::prepare(&device, scale.heap_bytes) {
         eprintln!("CUDA's own heap keeps its size: {error}");
     }
@@ -255,7 +262,8 @@ fn plain(rig: &Rig, sheet: &mut Sheet) {
 
 /// One wave, or none.
 fn few_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
-    // One wave keeps one thread busy. On a GPU some more share the looking at doorbells; on the simulator they would take the wave's processor.
+    // One wave keeps one thread busy. On a GPU some more share the looking at doorbells; on the simulator they would
+    // take the wave's processor.
     let most = if rig.is_sim() { 1 } else { 4 };
     let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1);
     for window in [true, false] {

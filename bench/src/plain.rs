@@ -1,8 +1,9 @@
 //! The plain loop over this wire: words and doorbells as the server has them, and no server.
 //!
-//! What `bench/kernels/src/plain.rs` asks is answered here by the shortest loop that can do it: it sweeps sixteen doorbells at once, fetches the
-//! two lines of each request that rang, checks the tags, works out the answer and stores it as whole lines. Nothing is registered, taken,
-//! counted or validated. So its figures are what a call over this wire can cost on the machine, measured in the same run as our own.
+//! What `bench/kernels/src/plain.rs` asks is answered here by the shortest loop that can do it: it sweeps sixteen
+//! doorbells at once, fetches the two lines of each request that rang, checks the tags, works out the answer and stores
+//! it as whole lines. Nothing is registered, taken, counted or validated. So its figures are what a call over this wire
+//! can cost on the machine, measured in the same run as our own.
 //!
 //! Both sides are bounded: a wave gives up when its reply stays away, and the threads end with the kernel.
 
@@ -93,8 +94,8 @@ impl<'a> Area<'a> {
         }
     }
 
-    /// Each wave makes `warm + calls` calls, answered by `threads` threads. How long the kernel took, and nanoseconds of the first wave's
-    /// `calls`.
+    /// Each wave makes `warm + calls` calls, answered by `threads` threads. How long the kernel took, and nanoseconds
+    /// of the first wave's `calls`.
     fn run(&mut self, threads: usize, warm: u32, calls: u32) -> Result<(Duration, u64), Error> {
         let (rig, kernel, each) = (self.rig, self.form.kernel(self.device_only), warm + calls);
         let out = rig.zeroed::<[u64; 2]>(self.waves as usize)?;
@@ -127,8 +128,8 @@ impl<'a> Area<'a> {
                     let shadow: Vec<u32> = share.clone().map(|port| if port < waves { last.seq().into() } else { 0 }).collect();
                     let form = self.form;
                     let serve = move || match form {
-                        // SAFETY: the areas are those of `view`, which `self` keeps until the scope ends; of each port only one thread
-                        // has the share.
+                        // SAFETY: the areas are those of `view`, which `self` keeps until the scope ends; of each port
+                        // only one thread has the share.
                         Form::Scalar => unsafe {
                             serve(&view, share.start, shadow, mine, polite, ended, |v, port, tag| scalar(v, port, tag))
                         },
@@ -140,8 +141,8 @@ impl<'a> Area<'a> {
                 let (start, end) = (rig.device.event()?, rig.device.event()?);
                 let loaded = rig.program.kernel(kernel)?;
                 rig.queue.record(&start)?;
-                // SAFETY: as `bench/kernels` says: areas for as many waves as are launched, and an element of `out` for each; `self` and
-                // this function keep them until the queue is synchronised.
+                // SAFETY: as `bench/kernels` says: areas for as many waves as are launched, and an element of `out` for
+                // each; `self` and this function keep them until the queue is synchronised.
                 unsafe { rig.queue.launch(&loaded, rig.waves(self.waves), args) }?;
                 rig.queue.record(&end)?;
                 rig.queue.synchronize()?;
@@ -224,7 +225,8 @@ impl Area<'_> {
             let kernel = rig.program.kernel("plain_pingpong")?;
             let args =
                 Args::new().address(self.host.address() + layout.doorbells as u64).address(replies).value(warm).value(trips).slice(&out);
-            // SAFETY: as `bench/kernels` says: a word for each direction, and an element; all are kept until the queue is synchronised.
+            // SAFETY: as `bench/kernels` says: a word for each direction, and an element; all are kept until the queue
+            // is synchronised.
             unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
             let mut looks = 0u32;
             'trips: for i in 1..=warm + trips {

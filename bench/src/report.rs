@@ -299,7 +299,8 @@ impl Report {
 
     /// What makes the figures worthless, if anything does.
     fn doubt(&self) -> &'static str {
-        // On a GPU it can: the floor's polls follow the request at once, a call's first poll waits for the right moment.
+        // On a GPU it can: the floor's polls follow the request at once, a call's first poll waits for the right
+        // moment.
         let faster = |row: &Row| row.name.starts_with("call.") && row.ratio < 0.95;
         if self.device.kind == DeviceKind::Sim && self.rows.iter().any(faster) {
             "A call cannot be faster than the floor: this machine was busy with something else, and no ratio to the floor means anything.\n\n"

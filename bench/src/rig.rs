@@ -39,7 +39,8 @@ impl Scale {
         let (big, ms) = (kind != DeviceKind::Sim, Duration::from_millis);
         Self {
             samples: 5,
-            // The simulator's waves may lose their processor to others: many short samples, most of which they keep it in.
+            // The simulator's waves may lose their processor to others: many short samples, most of which they keep it
+            // in.
             latency_samples: if big { 3 } else { 51 },
             hosts: if big { 7 } else { 1 },
             calls: if big { 20_000 } else { 1_000 } / if quick { 4 } else { 1 },
@@ -98,7 +99,8 @@ impl Rig {
         [1, 2, 4, 8].into_iter().filter(|&threads| threads == 1 || threads <= cores).collect()
     }
 
-    /// So many threads if the machine has as many processors. Of eight, as many as it has; more are asked for on purpose.
+    /// So many threads if the machine has as many processors. Of eight, as many as it has; more are asked for on
+    /// purpose.
     pub(super) fn threads(&self, wanted: usize) -> Result<usize, Error> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         if wanted > 8 && wanted > cores {
@@ -195,8 +197,8 @@ impl Rig {
             let (start, end) = (self.device.event()?, self.device.event()?);
             let loaded = self.program.kernel(kernel)?;
             self.queue.record(&start)?;
-            // SAFETY: every caller in this module's siblings passes memory that it keeps until this returns, with the types that the
-            // kernel of this name in `bench/kernels` says; number and sizes are checked by the launch.
+            // SAFETY: every caller in this module's siblings passes memory that it keeps until this returns, with the
+            // types that the kernel of this name in `bench/kernels` says; number and sizes are checked by the launch.
             unsafe { self.queue.launch(&loaded, launch, args) }?;
             self.queue.record(&end)?;
             wait()?;

@@ -1,8 +1,9 @@
-//! What std costs on the device: an ordinary program, `tests/programs/costs`, measures itself there, and its figures are set beside those of bare calls
-//! and of the host. The lines that all lanes of a kernel write, `tests/programs/lines`, are counted here.
+//! What std costs on the device: an ordinary program, `tests/programs/costs`, measures itself there, and its figures
+//! are set beside those of bare calls and of the host. The lines that all lanes of a kernel write,
+//! `tests/programs/lines`, are counted here.
 //!
-//! The programs are started as `cargo hostcall run` starts them, in a process of their own; what one core of the host needs for the same work
-//! is the same source compiled for it.
+//! The programs are started as `cargo hostcall run` starts them, in a process of their own; what one core of the host
+//! needs for the same work is the same source compiled for it.
 
 use std::collections::HashMap;
 use std::io::{LineWriter, Read, Write as _};
@@ -136,7 +137,8 @@ fn lines_here(count: u32) -> std::io::Result<f64> {
     })
 }
 
-/// Lines a second that arrive here, from the first byte to the last, from a kernel each of whose lanes formats and writes some.
+/// Lines a second that arrive here, from the first byte to the last, from a kernel each of whose lanes formats and
+/// writes some.
 fn println(rig: &Rig, image: &Path) -> Result<Row, Error> {
     let lanes = if rig.is_sim() { LANES.1 } else { LANES.0 };
     let failed = |source| Error::File { doing: "cannot run", path: image.into(), source };

@@ -1,6 +1,7 @@
 //! Messages of streams, against the bus.
 //!
-//! A handler sums up all units of all messages, and the kernels those that they sent: a figure is never one of messages that are lost or wrong.
+//! A handler sums up all units of all messages, and the kernels those that they sent: a figure is never one of messages
+//! that are lost or wrong.
 //!
 //! * here: rates of all waves, a wave alone, gates, messages that are dropped.
 //! * `cost`: what messages cost a kernel that has something else to do. `latency`: how long one is under way.
@@ -142,7 +143,8 @@ impl<'a> Receiver<'a> {
         sums.into_iter().flatten().fold(0, u64::wrapping_add)
     }
 
-    /// Runs a kernel, checks that what it sent is what was received, and says what its lanes wrote and how long it took.
+    /// Runs a kernel, checks that what it sent is what was received, and says what its lanes wrote and how long it
+    /// took.
     fn run(&self, kernel: &str, launch: Launch, args: Args) -> Result<(Duration, Vec<[u64; 2]>), Error> {
         let lanes = launch.group_count() * launch.group_threads();
         let out = self.rig.zeroed::<[u64; 2]>(lanes as usize)?;

@@ -29,7 +29,8 @@ impl Load {
     }
 }
 
-/// Runs the load on `waves` waves, `each` times per wave, and checks that every call was answered right, every post handled.
+/// Runs the load on `waves` waves, `each` times per wave, and checks that every call was answered right, every post
+/// handled.
 pub(super) fn sample(session: &Session<'_>, load: Load, waves: u32, each: u32) -> Result<Duration, Error> {
     let rig = session.rig;
     let launch = rig.waves(waves);

@@ -1,7 +1,7 @@
 //! Which first poll is best on this machine: calls of one wave with many settings, one line each.
 //!
-//! The mean is what the rows of the table measure; the percentiles, which have two clock readings more in each call, show how many calls miss
-//! their first poll.
+//! The mean is what the rows of the table measure; the percentiles, which have two clock readings more in each call,
+//! show how many calls miss their first poll.
 
 use hostcall::__private::FirstPoll;
 

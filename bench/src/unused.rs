@@ -1,7 +1,7 @@
 //! What being able to call costs a kernel that does not.
 //!
-//! Two kernels scale a vector; one of them also has a call that it never makes. Registers and stack are what the driver says of the loaded
-//! kernels; code is measured in the image itself, if that is machine code.
+//! Two kernels scale a vector; one of them also has a call that it never makes. Registers and stack are what the driver
+//! says of the loaded kernels; code is measured in the image itself, if that is machine code.
 
 use object::{Object, ObjectSection, ObjectSymbol};
 use offload::{DeviceKind, ImageKind, ProgramBundle};

@@ -1,4 +1,5 @@
-//! The shared library stays loaded once it is: its threads, and the simulator's handler of faults, may outlive a `dlclose`.
+//! The shared library stays loaded once it is: its threads, and the simulator's handler of faults, may outlive a
+//! `dlclose`.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

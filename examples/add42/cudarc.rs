@@ -1,7 +1,8 @@
-//! An application that uses CUDA through cudarc already, and lends its context, its stream and its module to hostcall, so that its kernels can call.
+//! An application that uses CUDA through cudarc already, and lends its context, its stream and its module to hostcall,
+//! so that its kernels can call.
 //!
-//! `cargo run --release -p hostcall-examples --example cudarc` on a machine with an NVIDIA GPU and the device toolchain (`cargo hostcall setup`). Elsewhere it says
-//! what is missing and ends.
+//! `cargo run --release -p hostcall-examples --example cudarc` on a machine with an NVIDIA GPU and the device toolchain
+//! (`cargo hostcall setup`). Elsewhere it says what is missing and ends.
 
 use std::error::Error;
 

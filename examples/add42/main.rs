@@ -1,4 +1,5 @@
-//! A host whose kernel asks it to add 42. The kernel is in `examples/add42/kernel`, what both sides share in `examples/add42/services`.
+//! A host whose kernel asks it to add 42. The kernel is in `examples/add42/kernel`, what both sides share in
+//! `examples/add42/services`.
 //!
 //! Programs usually build their kernels in a `build.rs` (`hostcall_build::program("…").emit()`) and include them with
 //! `hostcall::include_program!`; an example has no `build.rs`, so this one builds its kernel when it runs.

@@ -112,8 +112,8 @@ HOSTCALL_KERNEL(divergent, u64* sums, u64 n) {
     sums[i] = sum;
 }
 
-/// Waves call and post once for all their lanes; a bit of the result for each that was right. `from` and `back` are so many bytes of each
-/// wave.
+/// Waves call and post once for all their lanes; a bit of the result for each that was right. `from` and `back` are so
+/// many bytes of each wave.
 HOSTCALL_KERNEL(together, u32 bytes, unsigned char* from, unsigned char* back, u64* right, u64 n) {
     const u64 i = hostcall::global_id();
     const u64 wave = i / hostcall::machine::wave_size(), first = wave * hostcall::machine::wave_size();
@@ -195,8 +195,8 @@ HOSTCALL_KERNEL(sends_once, u32 rounds, u32* told, u64 n) {
     told[i] = good + (hostcall::armed<Sample>() ? 1000 : 0);
 }
 
-/// Bytes and text: of each lane of `mask`, in each round, `bytes` bytes and `step` more for some lanes, from memory and from the stack; and a
-/// wave's once.
+/// Bytes and text: of each lane of `mask`, in each round, `bytes` bytes and `step` more for some lanes, from memory and
+/// from the stack; and a wave's once.
 HOSTCALL_KERNEL(sends_bytes, u32 rounds, u64 mask, u32 bytes, u32 step, const unsigned char* from, u32* told, u64 n) {
     const u64 i = hostcall::global_id();
     if (i >= n || (mask >> (i % 32) & 1) == 0) return;
@@ -227,7 +227,8 @@ HOSTCALL_KERNEL(unknown, u64* ends, u64 n) {
     if (i < n) ends[i] = told(Nobody::home((u32)i));
 }
 
-/// Calls services that came as values, lanes of one wave different ones; and one by a value of another definition, or of none.
+/// Calls services that came as values, lanes of one wave different ones; and one by a value of another definition, or
+/// of none.
 HOSTCALL_KERNEL(by_value, hostcall::callee odd, hostcall::callee even, hostcall::callee texts, hostcall::callee posts, u64* ends, u64 n) {
     const u64 i = hostcall::global_id();
     if (i >= n) return;
@@ -395,7 +396,8 @@ HC_DEVICE_INLINE u64 error_of(const hostcall::answer<hostcall::result<u32, u32>>
     return answer.ok() ? answer->ok ? 0 : answer->error : (u64)answer.status << 32;
 }
 
-/// Reads that find less than was asked for, what the host refuses, and files that are closed. `right` gets a bit for each that was right.
+/// Reads that find less than was asked for, what the host refuses, and files that are closed. `right` gets a bit for
+/// each that was right.
 HOSTCALL_KERNEL(files, u64* right, u64 n) {
     const u64 i = hostcall::global_id();
     if (i >= n) return;
@@ -437,7 +439,8 @@ HOSTCALL_KERNEL(files, u64* right, u64 n) {
     right[i] = good;
 }
 
-/// The first lane ends the kernel; the others call until they are ended. `ends` stays as it was: no call of theirs fails.
+/// The first lane ends the kernel; the others call until they are ended. `ends` stays as it was: no call of theirs
+/// fails.
 HOSTCALL_KERNEL(is_ended, u64* ends, u64 n) {
     const u64 i = hostcall::global_id();
     if (i >= n) return;

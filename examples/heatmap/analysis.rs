@@ -1,7 +1,9 @@
-//! What two kernels say of themselves, kept as Parquet and asked about in SQL. The kernels are in `examples/heatmap/kernel`: they add up the rows and the columns of a
-//! matrix, and say what they access and how long each lane takes.
+//! What two kernels say of themselves, kept as Parquet and asked about in SQL. The kernels are in
+//! `examples/heatmap/kernel`: they add up the rows and the columns of a matrix, and say what they access and how long
+//! each lane takes.
 //!
-//! `cargo run --release -p hostcall-examples --features sinks --example analysis -- run7` prints the queries' answers if there is a `duckdb`, and the commands to run if not.
+//! `cargo run --release -p hostcall-examples --features sinks --example analysis -- run7` prints the queries' answers
+//! if there is a `duckdb`, and the commands to run if not.
 
 use std::error::Error;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Which memory two kernels access, how well they use cache lines, and how long their waves take. The kernels are in `examples/heatmap/kernel`: what they access,
-//! they say by `hostcall::stream::access`.
+//! Which memory two kernels access, how well they use cache lines, and how long their waves take. The kernels are in
+//! `examples/heatmap/kernel`: what they access, they say by `hostcall::stream::access`.
 
 use std::error::Error;
 

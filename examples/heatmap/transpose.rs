@@ -1,4 +1,5 @@
-//! Bank conflicts of a transpose, by place in the source, with and without a padding word in each row of its tiles. The kernel is in `examples/heatmap/kernel`.
+//! Bank conflicts of a transpose, by place in the source, with and without a padding word in each row of its tiles. The
+//! kernel is in `examples/heatmap/kernel`.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -52,7 +53,8 @@ pub(crate) fn transpose(device: &Device, record: Option<PathBuf>, mut look: impl
     for pitch in [32, 33] {
         let tiles = device.alloc::<f32>((groups * 32 * pitch) as usize)?;
         let args = Args::new().slice(&input).value(SIDE).value(pitch).slice(&tiles).slice(&output);
-        // SAFETY: the kernel takes slices and numbers of these types; all memory outlives the launch, which `wait` waits for.
+        // SAFETY: the kernel takes slices and numbers of these types; all memory outlives the launch, which `wait`
+        // waits for.
         unsafe { queue.launch(&program.kernel("transpose")?, Launch::linear(groups, LANES), args)? };
         server.wait(&queue)?;
         streams.wait(&queue)?;

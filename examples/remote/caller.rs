@@ -1,6 +1,7 @@
 //! A kernel whose calls are answered by workers: that of the example `add42` of `hostcall`, unchanged.
 //!
-//! `HOSTCALL_REMOTE=nats://127.0.0.1:4222 cargo run --release -p hostcall-examples --features remote --example caller`, with the example `worker` running anywhere.
+//! `HOSTCALL_REMOTE=nats://127.0.0.1:4222 cargo run --release -p hostcall-examples --features remote --example caller`,
+//! with the example `worker` running anywhere.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! A worker: answers the calls of the kernel in `examples/add42/kernel`, wherever that runs.
 //!
-//! `HOSTCALL_REMOTE=nats://127.0.0.1:4222 cargo run --release -p hostcall-examples --features remote --example worker`; the example `caller` is the other side.
+//! `HOSTCALL_REMOTE=nats://127.0.0.1:4222 cargo run --release -p hostcall-examples --features remote --example worker`;
+//! the example `caller` is the other side.
 
 use std::error::Error;
 

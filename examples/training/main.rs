@@ -1,4 +1,5 @@
-//! A training that samples its loss while it runs. The kernel is in `examples/training/kernel`. For minutes, with a view of it in another terminal:
+//! A training that samples its loss while it runs. The kernel is in `examples/training/kernel`. For minutes, with a
+//! view of it in another terminal:
 //!
 //! ```text
 //! cargo run --release -p hostcall-examples --example training -- --seconds 300 --record run.hcs
@@ -61,7 +62,8 @@ pub(crate) fn train(device: &Device, path: &Path, time: Duration) -> Result<(f64
     let (begin, mut step) = (Instant::now(), 0u32);
     while step < 2 * SIM_STEPS || (begin.elapsed() < time && step < u32::MAX - steps) {
         let args = Args::new().slice(&lines).value(step).value(steps).value(EVERY);
-        // SAFETY: the kernel takes a slice of `f32` with two for each lane, and three `u32`s; the slice outlives the launch, which `wait` waits for.
+        // SAFETY: the kernel takes a slice of `f32` with two for each lane, and three `u32`s; the slice outlives the
+        // launch, which `wait` waits for.
         unsafe { queue.launch(&kernel, Launch::threads(LANES, 128), args)? };
         server.wait(&queue)?;
         // The counters are in the recording after it, where the view finds them.

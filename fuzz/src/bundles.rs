@@ -1,7 +1,8 @@
 //! A bundle of images that somebody else has made: any bytes, and pieces that are nearly one.
 //!
-//! The oracle: it is read, or refused with an error that names a place inside it; either takes memory in proportion to its length. What is read is written
-//! as the same bytes, and an image is used only if it is the one whose hash the bundle has.
+//! The oracle: it is read, or refused with an error that names a place inside it; either takes memory in proportion to
+//! its length. What is read is written as the same bytes, and an image is used only if it is the one whose hash the
+//! bundle has.
 
 use offload_image::{BundleError, ProgramBundle, Sha256};
 

@@ -1,4 +1,5 @@
-//! Payload that decodes, or does not: values, strings and slices, inline and staged, in messages that are otherwise right.
+//! Payload that decodes, or does not: values, strings and slices, inline and staged, in messages that are otherwise
+//! right.
 
 use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::Status;

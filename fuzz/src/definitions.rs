@@ -1,6 +1,7 @@
 //! Arbitrary text, as the definition of an API: the loader, the lints, and the back ends that need no other program.
 //!
-//! The classes are there already, so that an input need only define things. Whatever it defines, each step gives a result or an error.
+//! The classes are there already, so that an input need only define things. Whatever it defines, each step gives a
+//! result or an error.
 
 use offload_tblgen::generate::Backend;
 use offload_tblgen::lint::{self, Rules};

@@ -1,13 +1,15 @@
 //! A device that writes whatever it likes into its port buffer, whenever it likes.
 //!
-//! The input is a list of commands: store any word, ring any bell, fill the staging area, send a message that is almost right, once or many
-//! times, let the server sweep. What must hold, whatever the input is:
+//! The input is a list of commands: store any word, ring any bell, fill the staging area, send a message that is almost
+//! right, once or many times, let the server sweep. What must hold, whatever the input is:
 //!
-//! * *Work*: a sweep takes a bounded number of messages, and allocates a bounded number of bytes for them. A sweep that finds nothing new loads a
-//!   few words of each port, whatever lies there.
-//! * *Memory*: what the server keeps between sweeps does not grow with the number of messages. One service is posted to and blocks, and
-//!   nothing ever runs its handler here, so whatever is queued for it stays. Another takes pieces of texts that need never end.
-//! * *The definition decides*: a post to a service with a result, or a call of one without, is malformed and runs no handler.
+//! * *Work*: a sweep takes a bounded number of messages, and allocates a bounded number of bytes for them. A sweep that
+//!   finds nothing new loads a few words of each port, whatever lies there.
+//! * *Memory*: what the server keeps between sweeps does not grow with the number of messages. One service is posted to
+//!   and blocks, and nothing ever runs its handler here, so whatever is queued for it stays. Another takes pieces of
+//!   texts that need never end.
+//! * *The definition decides*: a post to a service with a result, or a call of one without, is malformed and runs no
+//!   handler.
 //! * *Others are served*: an honest call on a port that nobody touched is answered.
 //!
 //! Each bound has an input among the seeds that shows what happens without it: [`play`] takes the bounds away.
@@ -26,8 +28,8 @@ use crate::{Honest, Input, SHAPES, measured, shapes};
 const PORTS: u32 = 3;
 /// The port of the honest client.
 const HONEST: u32 = PORTS - 1;
-/// Numbers of the services: [`Shapes`](crate::Shapes)' first, then one for honest calls, one for honest posts, the one that blocks, and the one that
-/// takes pieces of texts.
+/// Numbers of the services: [`Shapes`](crate::Shapes)' first, then one for honest calls, one for honest posts, the one
+/// that blocks, and the one that takes pieces of texts.
 const CALLED: u16 = SHAPES + 1;
 const POSTED: u16 = SHAPES + 2;
 const BLOCKING: u16 = SHAPES + 3;
@@ -40,8 +42,8 @@ const MESSAGES_PER_SWEEP: u32 = 64;
 const BYTES_PER_SWEEP: usize = 32 << 20;
 /// Bytes that the server keeps for queued posts, unfinished texts, reports and scratch, whatever comes.
 const KEPT: isize = 4 << 20;
-/// Words that a sweep loads of each port at which there is nothing new: a port is looked at three times at most, and each look asks for the header at one of
-/// two places, and for one word of the message.
+/// Words that a sweep loads of each port at which there is nothing new: a port is looked at three times at most, and
+/// each look asks for the header at one of two places, and for one word of the message.
 const IDLE_WORDS: u64 = 3 * 3;
 
 /// What is taken away from the server, for the tests of this target.

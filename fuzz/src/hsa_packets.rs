@@ -1,8 +1,9 @@
-//! Packets and signals of AMD's runtime as the input says, against the stand-in for it (`hsa-on-sim`), beside a model of what must come of them.
+//! Packets and signals of AMD's runtime as the input says, against the stand-in for it (`hsa-on-sim`), beside a model
+//! of what must come of them.
 //!
-//! Packets are published and rung in any order, wait for signals or for any of them, and count signals down. When every signal that is waited
-//! for has fallen, each packet has counted its own, once. A packet that makes no sense stops its queue: what was before it has ended, what
-//! is behind it never does, and the owner is told once.
+//! Packets are published and rung in any order, wait for signals or for any of them, and count signals down. When every
+//! signal that is waited for has fallen, each packet has counted its own, once. A packet that makes no sense stops its
+//! queue: what was before it has ended, what is behind it never does, and the owner is told once.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -99,7 +100,8 @@ pub fn run(data: &[u8]) {
                 spoilt |= kind == 9;
                 expected[done] += i64::from(!spoilt);
                 let index = hsa_queue_add_write_index_screlease(queue, 1);
-                // SAFETY: a slot of the ring that was claimed; there are more slots than packets. The header is written later.
+                // SAFETY: a slot of the ring that was claimed; there are more slots than packets. The header is written
+                // later.
                 let slot = unsafe {
                     let slot = (*queue).base_address.cast::<u8>().add(index as usize * PACKET_BYTES);
                     ptr::copy_nonoverlapping(ptr::from_ref(&packet).cast::<u8>().add(2), slot.add(2), PACKET_BYTES - 2);

@@ -1,6 +1,8 @@
-//! Bodies of the fuzz targets, as plain functions: `cargo fuzz` calls them with what it invents, `cargo test` with the seeds.
+//! Bodies of the fuzz targets, as plain functions: `cargo fuzz` calls them with what it invents, `cargo test` with the
+//! seeds.
 //!
-//! Each ends normally for every input. What must not happen is an assertion of the body, a panic of the server, or a hang.
+//! Each ends normally for every input. What must not happen is an assertion of the body, a panic of the server, or a
+//! hang.
 
 pub mod bundles;
 pub mod decode_arguments;

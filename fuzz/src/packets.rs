@@ -1,8 +1,9 @@
-//! A device that fills packets of AMD's forms as the input says, and writes anywhere in its buffer and in the page of its doorbell, beside
-//! clients that behave.
+//! A device that fills packets of AMD's forms as the input says, and writes anywhere in its buffer and in the page of
+//! its doorbell, beside clients that behave.
 //!
-//! Whatever the device did, the client of another buffer is answered, both buffers can be given up, and nobody who waits for the device's own
-//! buffer waits any longer then. Of mailboxes, a packet whose words the device leaves alone is answered.
+//! Whatever the device did, the client of another buffer is answered, both buffers can be given up, and nobody who
+//! waits for the device's own buffer waits any longer then. Of mailboxes, a packet whose words the device leaves alone
+//! is answered.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +35,8 @@ unsafe extern "C-unwind" fn any(_: *mut c_void, _: u32, _: *mut u64) -> c_int {
     0
 }
 
-/// Registers the services, once for the process. The default handler answers all others: without one a packet may end the process.
+/// Registers the services, once for the process. The default handler answers all others: without one a packet may end
+/// the process.
 fn with_services() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -217,7 +219,8 @@ fn act(input: &mut Input<'_>, victim: &Buffer, parts: &Parts, doorbell: u64) {
             let word = std::ptr::with_exposed_provenance::<AtomicU64>(doorbell as usize + 8 * at);
             let value = long(input);
             if amd_hostcall::is_own_doorbell(doorbell) {
-                // SAFETY: the handle is the address of a page of the library's own, which is never freed, and which consists of atomics.
+                // SAFETY: the handle is the address of a page of the library's own, which is never freed, and which
+                // consists of atomics.
                 unsafe { &*word }.store(value, Ordering::SeqCst);
             }
         }

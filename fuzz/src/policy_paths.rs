@@ -1,7 +1,7 @@
 //! Paths from a guest, against a granted directory with a secret beside it.
 //!
-//! The granted directory has files, a subdirectory, and symbolic links out of it, to itself and to nowhere. Whatever a guest does with
-//! its paths, what lies beside the granted directory is neither read nor changed.
+//! The granted directory has files, a subdirectory, and symbolic links out of it, to itself and to nowhere. Whatever a
+//! guest does with its paths, what lies beside the granted directory is neither read nor changed.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,7 +1,7 @@
 //! A recording that somebody else has made: any bytes, and frames with right checksums around any contents.
 //!
-//! The oracle: reading ends in bounded steps, with what was read or an error that names a place inside the file, never with a panic; and every message has
-//! as many values as its header says.
+//! The oracle: reading ends in bounded steps, with what was read or an error that names a place inside the file, never
+//! with a panic; and every message has as many values as its header says.
 
 use hostcall_stream::Content;
 use hostcall_stream::file::{Ending, Error, Reader};

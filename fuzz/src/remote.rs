@@ -1,7 +1,8 @@
 //! A caller that sends a worker anything, and a worker that answers a caller anything.
 //!
-//! The oracle is memory: reading takes at most 64 bytes for each that came, and running what was read a few for each that its calls ask for, which is known
-//! before. And what is read is of the service, what runs is answered, and what is answered is read as it was written.
+//! The oracle is memory: reading takes at most 64 bytes for each that came, and running what was read a few for each
+//! that its calls ask for, which is known before. And what is read is of the service, what runs is answered, and what
+//! is answered is read as it was written.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,6 +1,8 @@
-//! A device that writes anything into a stream's ring at any time, while the host reads, gives up what will never be whole, and goes on.
+//! A device that writes anything into a stream's ring at any time, while the host reads, gives up what will never be
+//! whole, and goes on.
 //!
-//! Bounds on work at each look, and on how far the reader gets, are the oracle; and that an honest message is read in full afterwards.
+//! Bounds on work at each look, and on how far the reader gets, are the oracle; and that an honest message is read in
+//! full afterwards.
 
 use std::cell::Cell;
 
@@ -141,7 +143,8 @@ impl Rows for Room {
     }
 }
 
-/// One look of the reader, by the short way and then by the long one: what it found, if that was a message; of one of bytes, the bytes.
+/// One look of the reader, by the short way and then by the long one: what it found, if that was a message; of one of
+/// bytes, the bytes.
 fn look(ring: &Ring, reader: &mut Reader) -> Option<(Header, Vec<u32>)> {
     let before = reader.position();
     ring.loads.set(0);

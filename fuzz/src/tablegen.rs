@@ -1,7 +1,7 @@
 //! Arbitrary text, as a TableGen source: lexer, parser, evaluator, dumps and diagnostics.
 //!
-//! Either there are records, and both dumps can be made of them; or there is an error. No input may crash, hang, or take memory
-//! without bounds: the limits are set low here, so that reaching them takes no time.
+//! Either there are records, and both dumps can be made of them; or there is an error. No input may crash, hang, or
+//! take memory without bounds: the limits are set low here, so that reaching them takes no time.
 
 use tablegen::{Limits, Options, Severity};
 

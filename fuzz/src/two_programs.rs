@@ -1,9 +1,9 @@
 //! Two programs of one server: one does what the input says, the other one is honest.
 //!
-//! The server is a whole one: its threads serve, its blocking pool and its reactor have threads of their own. The input is a list of commands of the
-//! hostile program: store any word, ring any bell, send a message that is almost right to any of some services, make a call that is right (among
-//! them those whose handlers never return, posts that are kept, and waits without an end), leave in the midst of all that and come back. What must
-//! hold, whatever the input is:
+//! The server is a whole one: its threads serve, its blocking pool and its reactor have threads of their own. The input
+//! is a list of commands of the hostile program: store any word, ring any bell, send a message that is almost right to
+//! any of some services, make a call that is right (among them those whose handlers never return, posts that are kept,
+//! and waits without an end), leave in the midst of all that and come back. What must hold, whatever the input is:
 //!
 //! * *Progress*: every call of the honest program is answered: inline ones, those that may block, and those that wait.
 //! * *Results*: they are the right ones. Its file holds what it held.
@@ -116,7 +116,8 @@ impl Blocking for Gate {
     }
 }
 
-/// Services that the hostile program calls: all that keep something for a program, or wait. (None that would fill the disk of whoever runs this.)
+/// Services that the hostile program calls: all that keep something for a program, or wait. (None that would fill the
+/// disk of whoever runs this.)
 const CALLED: [&str; 30] = [
     "Inline__double",
     "Blocking__negated",
@@ -412,7 +413,8 @@ pub fn play(data: &[u8], without: Without) {
     let own = alarm(&mut honest, 0);
     let before = descriptors();
     let mut world = World { hostile: Program::new(&server, PORTS + 1), server: server.clone(), leaves: 0, without };
-    // Where there is no border the honest calls go through a port that nobody else touches, and that is all that they have of their own.
+    // Where there is no border the honest calls go through a port that nobody else touches, and that is all that they
+    // have of their own.
     let lodger = (without == Without::Border).then(|| alarm(&mut world.hostile, PORTS));
     let mut input = Input::new(data);
     let mut since = 0;

@@ -8,7 +8,8 @@ template <class T>
 struct answer {
     /// How it ended; `status::ok` if there is a value.
     hostcall::status status = hostcall::status::ok;
-    /// What belongs to the status: the code that a handler gave, the limit that the policy set, the most bytes of one call.
+    /// What belongs to the status: the code that a handler gave, the limit that the policy set, the most bytes of one
+    /// call.
     u32 detail = 0;
     T value = {};
 
@@ -53,9 +54,8 @@ struct outcome {
     HC_METHOD bool ok() const { return bits == 0; }
 };
 
-/// The error of a call that is over, its port given back: fills in the limit that the client does not give. Ends the lane instead if
-/// the kernel is
-/// being ended.
+/// The error of a call that is over, its port given back: fills in the limit that the client does not give. Ends the
+/// lane instead if the kernel is being ended.
 HC_COLD inline u64 failed(u32 status, u32 detail) {
     if (status == HOSTCALL_STATUS_KERNEL_ENDED) machine::exit_lane();
     // Of a call without strings and slices: with them, the slot is the limit, and is said.

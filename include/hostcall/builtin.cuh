@@ -1,4 +1,5 @@
-// Built-in services: text, time, the environment, files. The table is `hostcall_abi::services`; the host's policy decides what they allow.
+// Built-in services: text, time, the environment, files. The table is `hostcall_abi::services`; the host's policy
+// decides what they allow.
 #pragma once
 
 HOSTCALL_SERVICE(Console__print, "fn(u32, &[u8]) -> ()", "fn ( u32 , & [ u8 ] ) - > ( )", void,

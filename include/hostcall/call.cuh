@@ -88,7 +88,8 @@ HC_DEVICE_INLINE answer<void> post(const Called& called, const Args&... args) {
     }
 }
 
-/// One call for all lanes that run converged at `here`, with the first lane's arguments, whose slices are filled; each gets the result.
+/// One call for all lanes that run converged at `here`, with the first lane's arguments, whose slices are filled; each
+/// gets the result.
 template <class R, class... Args>
 HC_DEVICE_INLINE answer<R> call_together(place here, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;

@@ -10,7 +10,8 @@ namespace wire {
 constexpr u32 no_port = ~0u;
 /// While it polls alone, the leader looks at the server's `closed` word, and rings again, once in so many attempts.
 constexpr u32 closed_check = 8;
-/// Attempts after which a waiting group lets its leader poll one word alone: over the bus, and in the device's own memory.
+/// Attempts after which a waiting group lets its leader poll one word alone: over the bus, and in the device's own
+/// memory.
 constexpr u32 eager_attempts = 24, eager_attempts_window = 96;
 
 template <class A>
@@ -18,9 +19,9 @@ struct client {
     using mask = typename A::mask;
     using group = wire::group<A>;
 
-    /// Takes a port: the first free one from the wave's own on. `wait`: for one message, and if none is free the group waits.
-    /// Otherwise to keep
-    /// it: nobody waits for a port to keep, and the buffer's last port is never kept, so that who waits for one gets one.
+    /// Takes a port: the first free one from the wave's own on. `wait`: for one message, and if none is free the group
+    /// waits. Otherwise to keep it: nobody waits for a port to keep, and the buffer's last port is never kept, so that
+    /// who waits for one gets one.
     HC_METHOD static u32 acquire(const group& lanes, bool wait, held& held) {
         u32 port = no_port;
         u32 state = A::ports() == 0 ? HOSTCALL_STATUS_SERVER_GONE : HOSTCALL_STATUS_BUSY;
@@ -49,8 +50,8 @@ struct client {
         if (lanes.leads()) A::unlock_port(held.port, held.state.bits);
     }
 
-    /// Why something other than a port that the server lends was not to be had: the status with which it closed the buffer, if
-    /// that is known.
+    /// Why something other than a port that the server lends was not to be had: the status with which it closed the
+    /// buffer, if that is known.
     HC_METHOD static u32 known_end() {
         const u32 closed = A::known_closed();
         return closed == 0 ? HOSTCALL_STATUS_BUSY : closed;
@@ -67,8 +68,8 @@ struct client {
         return send_as<0, false>(lanes, held, service, flags, units, unit);
     }
 
-    /// Sends the message of one lane, the group's first, in which all of the group help: each stores a word of it, all of them by one
-    /// instruction. `unit(i)` gives the same for all lanes of the group. Otherwise as `send`.
+    /// Sends the message of one lane, the group's first, in which all of the group help: each stores a word of it, all
+    /// of them by one instruction. `unit(i)` gives the same for all lanes of the group. Otherwise as `send`.
     template <u32 Units, class Unit>
     HC_METHOD static u32 send_together(const group& lanes, held& held, u32 service, u32 flags, const Unit& unit) {
         constexpr u32 words = words_for(Units, 1);
@@ -104,8 +105,8 @@ struct client {
         return 4 * units_in(words > 255 ? 255 : words, count);
     }
 
-    /// Waits until the server has copied all of the port's last message. Gives OK or the status with which it closed the buffer.
-    /// (It and what else crosses into the rare paths is passed as numbers, which stay in registers.)
+    /// Waits until the server has copied all of the port's last message. Gives OK or the status with which it closed
+    /// the buffer. (It and what else crosses into the rare paths is passed as numbers, which stay in registers.)
     HC_COLD static u32 await_ack(mask lanes, u32 port, u32 want) {
         const group group = group::make(lanes, A::lane());
         u32 closed = 0;
@@ -132,9 +133,9 @@ struct client {
         return A::ballot(lanes.mask, tag != held.tag()) == 0;
     }
 
-    /// Waits for the replies to the last message and reads each lane's first `N` words. If `deadline_ns` (0 for none) passes, or
-    /// the server closes
-    /// the buffer, the status says so, and the port is left abandoned: its next owner waits for the late reply.
+    /// Waits for the replies to the last message and reads each lane's first `N` words. If `deadline_ns` (0 for none)
+    /// passes, or the server closes the buffer, the status says so, and the port is left abandoned: its next owner
+    /// waits for the late reply.
     template <u32 N>
     HC_METHOD static reply<N> receive(const group& lanes, held& held, u64 deadline_ns) {
         A::before_first_poll(lanes.count);
@@ -145,7 +146,8 @@ struct client {
     HC_METHOD static reply<N> receive_late(const group& lanes, held& held, u64 deadline_ns) {
         return await_reply<N>(lanes, lanes, held, deadline_ns);
     }
-    /// As `receive`, of a message that one lane sent with the help of all (`send_together`): every lane of the group reads its reply.
+    /// As `receive`, of a message that one lane sent with the help of all (`send_together`): every lane of the group
+    /// reads its reply.
     template <u32 N>
     HC_METHOD static reply<N> receive_together(const group& lanes, held& held) {
         A::before_first_poll(1);
@@ -221,15 +223,15 @@ private:
         return closed;
     }
 
-    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all ports, one
-    /// after another, round
-    /// and round. Gives a port (low half) and its state, or none and why.
+    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all
+    /// ports, one after another, round and round. Gives a port (low half) and its state, or none and why.
     HC_COLD static u64 acquire_other(u32 first, u32 state, u32 closed, bool wait) {
         const u32 ports = A::ports() - not_kept(wait);
         u32 port = first, attempt = 0;
         for (;;) {
             if (!port_state{state}.locked()) {
-                // The end first, before anything that reads over the bus: once it is known, all that calls must learn of it at once.
+                // The end first, before anything that reads over the bus: once it is known, all that calls must learn
+                // of it at once.
                 if (closed == 0 && (!port_state{state}.abandoned() || answered(port, state))) return both(port, state);
                 // Closed, or the host still works on a call that was given up: as good as held.
                 A::unlock_port(port, state);
@@ -251,7 +253,8 @@ private:
     }
     HC_METHOD static u64 both(u32 port, u32 state) { return (u64)state << 32 | port; }
 
-    /// Whether the last message of a port, abandoned by an earlier owner, has been answered. If not, rings for it: nobody else would.
+    /// Whether the last message of a port, abandoned by an earlier owner, has been answered. If not, rings for it:
+    /// nobody else would.
     HC_COLD static bool answered(u32 port, u32 state) {
         const u32 tag = port_state{state}.tag();
         const bool answered = tag_of(A::load_reply(port, 0)) == tag;
@@ -289,9 +292,9 @@ private:
         return make_word(lone, first, a >> 16 | b << 16, b >> 16, header_tag(tag));
     }
 
-    /// Stores the words of one lane's payload, from `first` on, one in every `stride`. `Words` is their number where it is a constant.
-    /// Places are of 64 bits, so that all addresses are the first one plus a constant: sums of 32 bits might wrap around before they
-    /// become addresses.
+    /// Stores the words of one lane's payload, from `first` on, one in every `stride`. `Words` is their number where it
+    /// is a constant. Places are of 64 bits, so that all addresses are the first one plus a constant: sums of 32 bits
+    /// might wrap around before they become addresses.
     template <bool Straight, u32 Words, class Unit>
     HC_METHOD static void store_words(u32 port, u64 first, u64 stride, u32 words, u32 tag, const Unit& unit) {
         if constexpr (Straight && Words == 0) {
@@ -307,7 +310,8 @@ private:
         }
     }
 
-    /// Where a message of `words` words behind the header for each of `count` lanes goes, and its tag: the port's state is that behind it.
+    /// Where a message of `words` words behind the header for each of `count` lanes goes, and its tag: the port's state
+    /// is that behind it.
     HC_METHOD static u32 place(const group& lanes, held& held, u32 count, u32 words, u32 flags, u32& base, u32& tag) {
         const u32 room = A::request_words();
         tag = next_tag(held.tag());
@@ -323,7 +327,8 @@ private:
             }
             base = 0;
         }
-        // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten before.
+        // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten
+        // before.
         const u32 next = scrubs(tag) ? room : base + need;
         held.state = port_state::make(tag, (flags & HOSTCALL_FLAG_REPLY) != 0 ? 0 : next, true);
         return HOSTCALL_STATUS_OK;
@@ -343,8 +348,8 @@ private:
         }
     }
 
-    /// The leader polls one word alone until it is there (or a while has passed), looking at the clock and at `closed` now and then.
-    /// `asked` is the number of lanes that the message is of.
+    /// The leader polls one word alone until it is there (or a while has passed), looking at the clock and at `closed`
+    /// now and then. `asked` is the number of lanes that the message is of.
     HC_COLD static u32 wait_slowly(mask lanes, u32 asked, u32 port, u32 want, u32 attempt, u64 deadline_ns) {
         const group group = group::make(lanes, A::lane());
         u32 verdict = 0;
@@ -354,7 +359,8 @@ private:
             while (tag_of(A::load_reply(port, 0)) != want) {
                 tries++;
                 if (tries % closed_check == 0) {
-                    // Nothing orders our ring with that of the port's last owner, so the host may be left with the older one.
+                    // Nothing orders our ring with that of the port's last owner, so the host may be left with the
+                    // older one.
                     A::ring(port, want);
                     verdict = check_closed();
                     if (verdict != 0) break;

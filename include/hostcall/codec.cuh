@@ -4,7 +4,8 @@
 namespace hostcall {
 namespace codec {
 
-/// A value of a fixed number of units: `units`, `put` to them, and `get` from them, which says whether they are such a value.
+/// A value of a fixed number of units: `units`, `put` to them, and `get` from them, which says whether they are such a
+/// value.
 template <class T, class = void>
 struct fixed {
     static_assert(is_plain<T>::value, "not a type of the wire: see HOSTCALL_PLAIN");
@@ -134,8 +135,8 @@ struct fixed<tuple<Ts...>> {
     }
 };
 
-/// What kind of argument a type is: by value, bytes that go to the host, or bytes that come back. `units` are those of its
-/// definition's hash.
+/// What kind of argument a type is: by value, bytes that go to the host, or bytes that come back. `units` are those of
+/// its definition's hash.
 enum class kind { value, in, out };
 template <class T>
 struct argument {

@@ -52,7 +52,8 @@
 #endif
 #endif
 
-// Loops of a few rounds whose number is a constant: written out, so that arrays with the rounds' indices stay in registers.
+// Loops of a few rounds whose number is a constant: written out, so that arrays with the rounds' indices stay in
+// registers.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define HC_UNROLL _Pragma("GCC unroll 32")
 #define HC_NO_UNROLL _Pragma("GCC unroll 1")
@@ -61,7 +62,8 @@
 #define HC_NO_UNROLL _Pragma("unroll 1")
 #endif
 
-// Where a function was called from, as default arguments. NVRTC of CUDA 12.4 has them from C++20 on only: no file and line 0 before.
+// Where a function was called from, as default arguments. NVRTC of CUDA 12.4 has them from C++20 on only: no file and
+// line 0 before.
 #if defined(__CUDACC_RTC__)
 #if !__has_builtin(__builtin_FILE)
 #define HC_CALLER_FILE ""

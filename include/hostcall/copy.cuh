@@ -1,14 +1,14 @@
 // Copies between device memory and a staging slot, by all lanes of a group together: `hostcall-device`'s `copy`.
 //
-// A lane's part of a slot begins at a multiple of 4. If it begins at a multiple of 16, the lanes copy pieces of 16 bytes, neighbours
-// next to each other, so
-// that the bus sees whole lines. Otherwise they copy units of 4.
+// A lane's part of a slot begins at a multiple of 4. If it begins at a multiple of 16, the lanes copy pieces of 16
+// bytes, neighbours next to each other, so that the bus sees whole lines. Otherwise they copy units of 4.
 #pragma once
 
 namespace hostcall {
 namespace wire {
 
-/// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its own.
+/// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its
+/// own.
 HC_NOINLINE inline void copy_tail(u8* to, const u8* from, u32 len) {
     HC_NO_UNROLL
     for (u32 i = 0; i < len; i++) to[i] = from[i];
@@ -87,10 +87,11 @@ HC_DEVICE_INLINE u64 broadcast64(machine::mask mask, u64 value, u32 from) {
     return low | (u64)high << 32;
 }
 
-/// For each lane of `whose` in turn: copies the `len` bytes at its `address` to (`in`) or from its `place` in the staging area. All
-/// lanes of `mask`, of which those are, take part.
+/// For each lane of `whose` in turn: copies the `len` bytes at its `address` to (`in`) or from its `place` in the
+/// staging area. All lanes of `mask`, of which those are, take part.
 ///
-/// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them alone.
+/// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them
+/// alone.
 HC_NOINLINE inline void copy_each_lane(machine::mask mask, machine::mask whose, bool in, u64 place, u64 address, u32 len) {
     const u32 me = machine::lane();
     const lanes all = lanes::make(mask, me);

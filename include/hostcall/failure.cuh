@@ -49,7 +49,8 @@ HC_DEVICE_INLINE u32 text_length(const char* text) {
 
 }  // namespace wire
 
-/// Gives the value, or ends the lane: the host's report says that the call `spoken` failed, why, and where it is declared.
+/// Gives the value, or ends the lane: the host's report says that the call `spoken` failed, why, and where it is
+/// declared.
 template <class T>
 HC_DEVICE_INLINE T or_abort(const answer<T>& answer, const char* spoken, const char* file, u32 line) {
     if (!answer.ok()) wire::report(HOSTCALL_CAUSE_CALL, (u64)answer.status, answer.detail, spoken, file, line);

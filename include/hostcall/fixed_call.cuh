@@ -1,8 +1,8 @@
 // Calls whose arguments and results have fixed sizes: `hostcall-device`'s `call` and `pending`.
 //
-// A call goes this way: the stub encodes its arguments into 32-bit units; `group_at` finds the lanes that call together; `acquire`
-// takes a port; `send`,
-// `receive`, `release`; the stub decodes its result. If the messages of all lanes do not fit, the lanes call in turns.
+// A call goes this way: the stub encodes its arguments into 32-bit units; `group_at` finds the lanes that call
+// together; `acquire` takes a port; `send`, `receive`, `release`; the stub decodes its result. If the messages of all
+// lanes do not fit, the lanes call in turns.
 #pragma once
 
 namespace hostcall {
@@ -28,8 +28,8 @@ HC_DEVICE_INLINE lanes group_at(u64 site, u32 key) {
     return lanes::make(same == mask ? mask : split(mask, same, lane, key), lane);
 }
 
-// What is called: the service that has a name, by its word, or one that came as a value. Its number, 0 if it is nobody; and what tells
-// its stub from others, for `group_at`.
+// What is called: the service that has a name, by its word, or one that came as a value. Its number, 0 if it is nobody;
+// and what tells its stub from others, for `group_at`.
 HC_DEVICE_INLINE u32 number_of(const service_word* word) { return machine::load_number(word); }
 HC_DEVICE_INLINE u32 number_of(const given& called) { return called.number(); }
 HC_DEVICE_INLINE u64 site_of(const service_word* word) { return (u64)word; }
@@ -65,13 +65,13 @@ HC_COLD inline machine::mask turn_of(machine::mask mask, u32 lane, u32 units, u3
     return turn;
 }
 
-/// Runs `message` for the lanes of a call, in as many turns as it takes: all together if their messages fit into the port's areas,
-/// else as many at a time as
-/// do. Not at all for lanes of which not even one's message fits.
+/// Runs `message` for the lanes of a call, in as many turns as it takes: all together if their messages fit into the
+/// port's areas, else as many at a time as do. Not at all for lanes of which not even one's message fits.
 template <class Message>
 HC_DEVICE_INLINE void in_turns(const lanes& all, u32 units, u32 words, const Message& message) {
     if constexpr (machine::independent_lanes) {
-        // No way back from a message to the next turn: a loop around the message would keep its arguments in registers while it waits.
+        // No way back from a message to the next turn: a loop around the message would keep its arguments in registers
+        // while it waits.
         machine::mask turn = all.mask;
         if (!fits(units, words, all.count)) turn = turn_of(all.mask, machine::lane(), units, words);
         if (turn != 0) message(turn == all.mask ? all : lanes::make(turn, machine::lane()));
@@ -146,14 +146,12 @@ HC_DEVICE_INLINE answer<void> post_fixed(const Called& called, const u32 (&units
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.
 ///
-/// All lanes that were converged when it was taken must make its calls together. Other calls may be made meanwhile: the buffer's last
-/// port is never kept,
-/// so there is always one for them.
+/// All lanes that were converged when it was taken must make its calls together. Other calls may be made meanwhile: the
+/// buffer's last port is never kept, so there is always one for them.
 class port {
 public:
-    /// Takes a port for the lanes that run converged here. If no port is free that may be kept, `status` is `BUSY`, and so are
-    /// the calls over it: they can
-    /// be made without it.
+    /// Takes a port for the lanes that run converged here. If no port is free that may be kept, `status` is `BUSY`, and
+    /// so are the calls over it: they can be made without it.
     HC_METHOD static port hold(place here = place::current()) { return port(here); }
 
     HC_METHOD explicit operator bool() const { return why_ == HOSTCALL_STATUS_OK; }
@@ -208,9 +206,8 @@ private:
         : lanes_(wire::group_at(here.site(), 0)), held_{}, why_(wire::port_client::acquire(lanes_, false, held_)) {}
 };
 
-/// A call under way whose result is a `T`. It holds a port until it is waited for or ends its life. The lanes that started it
-/// together must wait for it
-/// together.
+/// A call under way whose result is a `T`. It holds a port until it is waited for or ends its life. The lanes that
+/// started it together must wait for it together.
 template <class T>
 class pending {
 public:
@@ -225,8 +222,8 @@ public:
     HC_METHOD bool is_ready() const { return !holds_ || wire::port_client::ready(lanes_, held_); }
     /// Waits for the result. Once.
     HC_METHOD answer<T> wait() { return finish(0); }
-    /// Waits for the result, at most `ns` nanoseconds. A call that was given up is still carried out; its port is reused once the
-    /// host has answered.
+    /// Waits for the result, at most `ns` nanoseconds. A call that was given up is still carried out; its port is
+    /// reused once the host has answered.
     HC_METHOD answer<T> wait_timeout(u64 ns) {
         const u64 now = machine::now_ns(), deadline = now + (ns == 0 ? 1 : ns);
         return finish(deadline < now ? ~0ull : deadline);

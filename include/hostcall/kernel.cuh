@@ -3,8 +3,8 @@
 
 namespace hostcall {
 
-/// Workgroup coordinates (`blockIdx`), workgroups of the grid (`gridDim`), coordinates in the workgroup (`threadIdx`), its size
-/// (`blockDim`).
+/// Workgroup coordinates (`blockIdx`), workgroups of the grid (`gridDim`), coordinates in the workgroup (`threadIdx`),
+/// its size (`blockDim`).
 HC_DEVICE_INLINE coordinates group_id() { return machine::group_id(); }
 HC_DEVICE_INLINE coordinates group_count() { return machine::group_count(); }
 HC_DEVICE_INLINE coordinates local_id() { return machine::local_id(); }
@@ -61,7 +61,8 @@ HC_DEVICE_INLINE u64 now_ns() { return machine::now_ns(); }
 
 namespace codec {
 
-/// What kind of number a type is: `hostcall_abi::descriptor::Element`. (No header of the standard library is needed for it.)
+/// What kind of number a type is: `hostcall_abi::descriptor::Element`. (No header of the standard library is needed for
+/// it.)
 template <class T>
 struct number_of {
     static constexpr u32 kind = 0;
@@ -125,7 +126,8 @@ HC_HOST_DEVICE constexpr u32 entry() {
     return entry_of<T>::entry;
 }
 
-/// What a kernel says of its parameters, so that a launch with the wrong arguments is an error: `hostcall_abi::descriptor::KernelParams`.
+/// What a kernel says of its parameters, so that a launch with the wrong arguments is an error:
+/// `hostcall_abi::descriptor::KernelParams`.
 template <class... Params>
 HC_HOST_DEVICE constexpr hostcall_kernel_params params_of(void (*)(Params...)) {
     static_assert(sizeof...(Params) <= HOSTCALL_KERNEL_PARAMS_MAX, "a kernel takes at most 31 parameters");
@@ -163,7 +165,8 @@ inline void run_kernel(void (*kernel)(Params...), const u8* block) {
 }  // namespace codec
 }  // namespace hostcall
 
-/// Begins a kernel: `HOSTCALL_KERNEL(name, float* y, unsigned n) { … }`. The host finds it, and what it takes, by its name.
+/// Begins a kernel: `HOSTCALL_KERNEL(name, float* y, unsigned n) { … }`. The host finds it, and what it takes, by its
+/// name.
 #if defined(HOSTCALL_MACHINE_SIM)
 #define HOSTCALL_KERNEL(name, ...)                                                                                               \
     static void hc_kernel_##name(__VA_ARGS__);                                                                                   \

@@ -1,7 +1,7 @@
 // AMD GPUs: gfx90a, gfx942, gfx1100, by clang as HIP. Compiled and disassembled; never run on hardware.
 //
-// The lanes of a wave run in lockstep under an execution mask, so collectives need no explicit mask. Volatile accesses bypass the caches at
-// system scope (LLVM's AMDGPU memory model), and one of a vector of 16 bytes is one instruction.
+// The lanes of a wave run in lockstep under an execution mask, so collectives need no explicit mask. Volatile accesses
+// bypass the caches at system scope (LLVM's AMDGPU memory model), and one of a vector of 16 bytes is one instruction.
 #pragma once
 
 extern "C" {
@@ -68,7 +68,8 @@ struct machine {
     HC_METHOD static coordinates group_id() {
         return {__builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(), __builtin_amdgcn_workgroup_id_z()};
     }
-    // From the dispatch packet (HSA runtime specification 1.2, §2.9.6): sizes of a workgroup at byte 4, of the grid at byte 12.
+    // From the dispatch packet (HSA runtime specification 1.2, §2.9.6): sizes of a workgroup at byte 4, of the grid at
+    // byte 12.
     HC_METHOD static coordinates group_size() {
         auto sizes = (const __attribute__((address_space(4))) u16*)__builtin_amdgcn_dispatch_ptr() + 2;
         return {sizes[0], sizes[1], sizes[2]};
@@ -105,7 +106,8 @@ struct machine {
         __builtin_unreachable();
     }
 
-    /// The rate of the counter is a matter of the part, and in `__hostcall_tick` (`hostcall_abi::tick::Tick::nanoseconds`).
+    /// The rate of the counter is a matter of the part, and in `__hostcall_tick`
+    /// (`hostcall_abi::tick::Tick::nanoseconds`).
     HC_METHOD static u64 now_ns() {
         const u64 ticks = isa::steady_counter(), fraction = __hostcall_tick.fraction;
         return ticks * __hostcall_tick.nanos + (ticks >> 32) * fraction + (((ticks & 0xffffffffu) * fraction) >> 32);
@@ -123,7 +125,8 @@ struct machine {
     HC_METHOD static void pause_for_waves(u32 attempt) { pause(attempt); }
     HC_METHOD static void before_first_poll(u32) {}
 
-    /// A number by which waves spread: that of the wave in the grid, since consecutive waves are those that are resident together.
+    /// A number by which waves spread: that of the wave in the grid, since consecutive waves are those that are
+    /// resident together.
     HC_METHOD static u32 first_port() {
         const coordinates id = group_id(), count = group_count(), local = local_id(), size = group_size();
         const u32 group = (id.z * count.y + id.y) * count.x + id.x;
@@ -159,7 +162,8 @@ struct machine {
     HC_METHOD static void ring(u32 port, u32 tag) { *(volatile u32 HC_GLOBAL_MEMORY*)(descriptor().doorbells + (u64)port * 4) = tag; }
     /// Pairs with the server's store when it shuts down.
     HC_METHOD static u32 closed() { return *(volatile u32 HC_GLOBAL_MEMORY*)(descriptor().control + HOSTCALL_CONTROL_CLOSED); }
-    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's store.
+    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's
+    /// store.
     HC_METHOD static u32 known_closed() {
         return __hip_atomic_load(word32(descriptor().closed, 0), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
     }

@@ -121,7 +121,8 @@ struct machine {
         return now;
     }
 
-    /// Sleeps for the longer the larger `attempt` is, up to 8 µs, so that waves that wait for a disk leave bus and memory to others.
+    /// Sleeps for the longer the larger `attempt` is, up to 8 µs, so that waves that wait for a disk leave bus and
+    /// memory to others.
     HC_COLD static void sleep(u32 attempt) {
         // Where a look is a load from a window, of about 0.3 µs, looks pace themselves for longer.
         const u32 eager = has_window() ? 48u : 16u;
@@ -139,7 +140,8 @@ struct machine {
     HC_METHOD static void before_first_poll(u32 lanes) {
         // A look into a window is a load from the GPU's own memory: one that comes too early costs nobody anything.
         if (has_window()) return;
-        // Without one a look takes a round trip that samples the word half-way; one right behind the request always comes too early.
+        // Without one a look takes a round trip that samples the word half-way; one right behind the request always
+        // comes too early.
         const u32 start = clock();
         const u32 wait = descriptor().first_poll.clocks + lanes * descriptor().first_poll.per_lane;
         while (clock() - start < wait) {
@@ -156,7 +158,8 @@ struct machine {
     HC_METHOD static u32 lone_stride() { return descriptor().lone_stride; }
     HC_METHOD static bool has_window() { return descriptor().window != 0; }
 
-    // Relaxed at device scope: the owners of a port are ordered by the dependencies that `docs/reference/protocol.md` lists.
+    // Relaxed at device scope: the owners of a port are ordered by the dependencies that `docs/reference/protocol.md`
+    // lists.
     HC_METHOD static u32 lock_port(u32 port) {
         u32 old;
         asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 1;" : "=r"(old) : "l"(descriptor().states + (u64)port * 4) : "memory");
@@ -180,7 +183,8 @@ struct machine {
                      : "memory");
         return {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
     }
-    // Whole words, so that payload and tag are of the same write. They pair with the server's `load_request` and `store_reply`.
+    // Whole words, so that payload and tag are of the same write. They pair with the server's `load_request` and
+    // `store_reply`.
     HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
         store_whole(descriptor().requests + ((u64)port * request_words() + index) * 16, word);
     }
@@ -191,14 +195,16 @@ struct machine {
     HC_METHOD static void ring(u32 port, u32 tag) { store_sys(descriptor().doorbells + (u64)port * 4, tag); }
     /// Pairs with the server's store when it shuts down.
     HC_METHOD static u32 closed() { return load_sys(descriptor().control + HOSTCALL_CONTROL_CLOSED); }
-    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's store.
+    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's
+    /// store.
     HC_METHOD static u32 known_closed() { return load_sys(descriptor().closed); }
     HC_METHOD static void remember_closed(u32 status) {
         if (!has_window()) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(descriptor().closed), "r"(status) : "memory");
     }
 
-    /// A service's number. The read-only path may serve it: one that is written while a kernel runs is seen by the next kernel. By what
-    /// compilers know to be a load of what does not change, so that a loop of calls has it in front of the loop.
+    /// A service's number. The read-only path may serve it: one that is written while a kernel runs is seen by the next
+    /// kernel. By what compilers know to be a load of what does not change, so that a loop of calls has it in front of
+    /// the loop.
     HC_METHOD static u32 load_number(const u32* word) {
 #if defined(__clang__)
         return __nvvm_ldg_ui(word);
@@ -253,8 +259,9 @@ struct machine {
         asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(head) : "l"(at), "r"(granules) : "memory");
         return head;
     }
-    /// Mostly through the L1, which takes a quarter of the time, and never hears of a change. A relaxed load now and then (of 128, one)
-    /// brings the line anew. Weak, while the host may write: any value will do, and lanes agree by a ballot.
+    /// Mostly through the L1, which takes a quarter of the time, and never hears of a change. A relaxed load now and
+    /// then (of 128, one) brings the line anew. Weak, while the host may write: any value will do, and lanes agree by a
+    /// ballot.
     HC_METHOD static hostcall_gate load_gate(u64 at) {
         u32 a, b, c, d, e, f, g, h;
         // The product spreads all bits of the clock: in a loop its low ones may always be the same.
@@ -275,7 +282,8 @@ struct machine {
     HC_METHOD static u32 dice() { return clock(); }
     /// Relaxed: it is read when the kernel has ended.
     HC_METHOD static void add_count(u64 at) { asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(at) : "memory"); }
-    // PTX promises for a vector what it does for each of its elements, and no more is needed. Pairs with the reader's loads, by phases.
+    // PTX promises for a vector what it does for each of its elements, and no more is needed. Pairs with the reader's
+    // loads, by phases.
     HC_METHOD static void store_units(u64 at, const u32 (&v)[4]) {
         asm volatile("st.relaxed.sys.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
                      : "memory");

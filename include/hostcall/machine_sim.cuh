@@ -118,7 +118,8 @@ struct machine {
     HC_METHOD static void ring(u32 port, u32 tag) { __atomic_store_n(word32(descriptor().doorbells, port), tag, __ATOMIC_RELAXED); }
     /// Acquire pairs with the server's release store when it shuts down: the answers it gave before are seen.
     HC_METHOD static u32 closed() { return __atomic_load_n(word32(descriptor().control + HOSTCALL_CONTROL_CLOSED, 0), __ATOMIC_ACQUIRE); }
-    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's store.
+    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's
+    /// store.
     HC_METHOD static u32 known_closed() { return __atomic_load_n(word32(descriptor().closed, 0), __ATOMIC_RELAXED); }
     HC_METHOD static void remember_closed(u32 status) {
         if (!has_window()) __atomic_store_n(word32(descriptor().closed, 0), status, __ATOMIC_RELAXED);
@@ -136,7 +137,8 @@ struct machine {
 
     // Rings of streams.
     HC_METHOD static const hostcall_rings& rings() { return __hostcall_rings; }
-    /// Acquire pairs with the reader's store of credit: what is stored into the ring next must not be seen before what was read there.
+    /// Acquire pairs with the reader's store of credit: what is stored into the ring next must not be seen before what
+    /// was read there.
     HC_METHOD static u64 load_credit(u64 at) { return __atomic_load_n((const u64*)at, __ATOMIC_ACQUIRE); }
     /// Release pairs with `load_credit` of another wave.
     HC_METHOD static void store_credit(u64 at, u64 credit) { __atomic_store_n((u64*)at, credit, __ATOMIC_RELEASE); }

@@ -1,5 +1,5 @@
-// A wave's part of AMD's packets, in both forms: stacks, which waves and the host change by atomic operations on the same words, and
-// mailboxes, where each word has one writer.
+// A wave's part of AMD's packets, in both forms: stacks, which waves and the host change by atomic operations on the
+// same words, and mailboxes, where each word has one writer.
 #pragma once
 
 namespace hostcall {
@@ -11,13 +11,15 @@ struct payload {
 };
 static_assert(sizeof(payload) == 4096, "as AMD lays it out");
 
-/// What a lane gets. `refused` is not 0 if no handler ran; `x` and `y` are then what the lane sent. Mailboxes do not tell.
+/// What a lane gets. `refused` is not 0 if no handler ran; `x` and `y` are then what the lane sent. Mailboxes do not
+/// tell.
 struct result {
     u64 x, y;
     u32 refused;
 };
 
-/// A buffer of stacks, in either form: AMD's library has the bits of an index at its end, ROCm's device libraries have a mask.
+/// A buffer of stacks, in either form: AMD's library has the bits of an index at its end, ROCm's device libraries have
+/// a mask.
 struct stacks {
     struct header {
         u64 next, active_mask;
@@ -162,8 +164,8 @@ HC_DEVICE_INLINE result call(mailboxes* buffer, u32 service, const u64 (&words)[
 }  // namespace packets
 }  // namespace hostcall
 
-/// A call through stacks, as `amd_hostcall_initialize_buffer` lays them out: each lane that runs sends eight words and gets two. For GPUs whose
-/// atomic operations on the host's memory are atomic for the host as well.
+/// A call through stacks, as `amd_hostcall_initialize_buffer` lays them out: each lane that runs sends eight words and
+/// gets two. For GPUs whose atomic operations on the host's memory are atomic for the host as well.
 HC_DEVICE_INLINE hostcall::packets::result hostcall_amd_preview(void* buffer, hostcall::u32 service, hostcall::u64 a0, hostcall::u64 a1,
                                                          hostcall::u64 a2, hostcall::u64 a3, hostcall::u64 a4, hostcall::u64 a5,
                                                          hostcall::u64 a6, hostcall::u64 a7,

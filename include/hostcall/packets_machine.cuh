@@ -43,8 +43,8 @@ struct memory {
     HC_METHOD static void unclaim(u32* at, u32 bit) {
         asm volatile("red.release.gpu.global.and.b32 [%0], %1;" ::"l"(at), "r"(~bit) : "memory");
     }
-    /// Stores a value that no other ring has had: an addition over the bus may undo the host's own. Release: whoever sees it also sees the
-    /// packet that was handed over before.
+    /// Stores a value that no other ring has had: an addition over the bus may undo the host's own. Release: whoever
+    /// sees it also sees the packet that was handed over before.
     HC_METHOD static void ring(u64 doorbell) {
         const u64 wave = (u64)machine::sm() * machine::warps() + machine::warp();
         release((u64*)(doorbell + 8), machine::now_ns() << 16 | (wave & 0xffff));

@@ -1,4 +1,5 @@
-// `printf`: the format and the values travel, and the host puts the text together, checking each conversion against the type of its value.
+// `printf`: the format and the values travel, and the host puts the text together, checking each conversion against the
+// type of its value.
 #pragma once
 
 HOSTCALL_SERVICE(Console__format, "fn(u32, &[u8], &[u32], &[u8], &[u8], &[u8], &[u8]) -> u32",
@@ -92,10 +93,10 @@ HC_DEVICE_INLINE answer<u32> to(u32 stream, str format, Args... args) {
 
 }  // namespace printed
 
-/// Writes to the host's standard output what C's `printf` makes of the format and the values: how many bytes. The host formats. A
-/// conversion that is none for its value (`%d` with a `double`) fails the call, and the host's report says which; lengths (`l`, `ll`, `z`)
-/// need not be right, because the value's type comes along. Numbers, `bool`, `char`, `char32_t` (`%c`), pointers, and at most 4 texts
-/// (`const char*`, `str`); no `%n`.
+/// Writes to the host's standard output what C's `printf` makes of the format and the values: how many bytes. The host
+/// formats. A conversion that is none for its value (`%d` with a `double`) fails the call, and the host's report says
+/// which; lengths (`l`, `ll`, `z`) need not be right, because the value's type comes along. Numbers, `bool`, `char`,
+/// `char32_t` (`%c`), pointers, and at most 4 texts (`const char*`, `str`); no `%n`.
 template <class... Args>
 HC_DEVICE_INLINE answer<u32> printf(str format, Args... args) {
     return printed::to(1, format, args...);

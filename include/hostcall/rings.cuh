@@ -1,5 +1,5 @@
-// The rings of message streams: where they are, and how a wave's messages lie in them. `hostcall_abi::stream`: `header`, `layout`, `unit`,
-// `rings`; and `hostcall-device`'s `arch::ring`.
+// The rings of message streams: where they are, and how a wave's messages lie in them. `hostcall_abi::stream`:
+// `header`, `layout`, `unit`, `rings`; and `hostcall-device`'s `arch::ring`.
 #pragma once
 
 namespace hostcall {
@@ -100,7 +100,8 @@ struct ring {
         return ((id.z * size.y + id.y) * size.x + id.x) / machine::wave_size();
     }
     HC_METHOD static const hostcall_rings& rings() { return machine::rings(); }
-    /// Waves are spread evenly, and by nothing that can change while one runs, so that the messages of a wave stay in order.
+    /// Waves are spread evenly, and by nothing that can change while one runs, so that the messages of a wave stay in
+    /// order.
     HC_METHOD static u32 number() {
         const u32 own = (u32)group() * 32 + wave();
         return (u32)(((u64)(own * HOSTCALL_STREAM_SPREAD) << rings().rings_log2) >> 32);
@@ -109,8 +110,8 @@ struct ring {
     HC_METHOD static u64 own(u64 first) { return first + (u64)number() * HOSTCALL_STREAM_STRIDE; }
     HC_METHOD static u64 unit(u32 index) { return rings().data + (u64)number() * rings().stride + (u64)index * 4; }
 
-    /// Granules that have been read since the ring was attached; above them, not 0: nobody reads any more. One load, so that both are of
-    /// one time. Pairs with the reader's store: the stores of the message depend on the value.
+    /// Granules that have been read since the ring was attached; above them, not 0: nobody reads any more. One load, so
+    /// that both are of one time. Pairs with the reader's store: the stores of the message depend on the value.
     HC_METHOD static u64 credit() { return machine::load_credit(own(rings().credit)); }
     /// Looks over the bus what the reader has said, unless `credit` shows that by itself.
     HC_METHOD static void learn() {
@@ -123,7 +124,8 @@ struct ring {
     HC_METHOD static hostcall_gate gate(u32 stream) {
         return machine::load_gate(rings().gates + (u64)(stream - 1) * sizeof(hostcall_gate));
     }
-    /// From where it wants messages of a stream, if its gate is bounded. They lie before the gates, backwards, and are loaded as gates are.
+    /// From where it wants messages of a stream, if its gate is bounded. They lie before the gates, backwards, and are
+    /// loaded as gates are.
     HC_METHOD static hostcall_bounds bounds(u32 stream) {
         const hostcall_gate at = machine::load_gate(rings().gates - (u64)stream * sizeof(hostcall_bounds));
         return {(u32)at.lanes, (u32)(at.lanes >> 32), at.first, at.groups, at.rate_log2, at.shut, at.patience, at.bounded};

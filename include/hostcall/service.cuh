@@ -1,4 +1,5 @@
-// What a program says of the services that it calls, under names by which the host finds it: `hostcall_abi::descriptor`.
+// What a program says of the services that it calls, under names by which the host finds it:
+// `hostcall_abi::descriptor`.
 #pragma once
 
 namespace hostcall {
@@ -6,8 +7,8 @@ namespace hostcall {
 /// Number of one service in this program's server: 0 until the host has patched it.
 using service_word = u32;
 
-/// A service as a value: what the host passes to a kernel that is to call this service, and not the one that has the name. Rust's
-/// `ServiceHandle::callee` makes it, and C's `hc_service_callee`. Without initialiser it is nobody.
+/// A service as a value: what the host passes to a kernel that is to call this service, and not the one that has the
+/// name. Rust's `ServiceHandle::callee` makes it, and C's `hc_service_callee`. Without initialiser it is nobody.
 struct callee {
     u32 number = 0;
     u32 check = 0;
@@ -66,9 +67,8 @@ HC_HOST_DEVICE constexpr signature_word<Room> make_signature(u64 hash, const cha
 }  // namespace codec
 }  // namespace hostcall
 
-/// Declares a service: `Trait__function`, its definition as people write it, the same as tokens separated by spaces, its result's
-/// type, and its
-/// arguments'. `cargo hostcall bindgen` writes it. At global scope.
+/// Declares a service: `Trait__function`, its definition as people write it, the same as tokens separated by spaces,
+/// its result's type, and its arguments'. `cargo hostcall bindgen` writes it. At global scope.
 #define HOSTCALL_SERVICE(name, text, tokens, ...)                                                                                     \
     extern "C" {                                                                                                                      \
     HC_GLOBAL ::hostcall::service_word __HOSTCALL__##name = 0;                                                                        \

@@ -1,10 +1,12 @@
-// Calls with strings and slices: inside the message if they fit, else through a staging slot. `hostcall-device`'s `staging`.
+// Calls with strings and slices: inside the message if they fit, else through a staging slot. `hostcall-device`'s
+// `staging`.
 //
-// A staging slot is a block of pinned host memory that a group of lanes owns for one call. Each lane has a region of it. The lanes
-// copy together. A system
-// fence before the message makes the bytes visible before the words that announce them.
+// A staging slot is a block of pinned host memory that a group of lanes owns for one call. Each lane has a region of
+// it. The lanes copy together. A system fence before the message makes the bytes visible before the words that announce
+// them.
 //
-// These functions are no templates: a program has one copy of each. They pass each other masks and an `outcome`, which are numbers.
+// These functions are no templates: a program has one copy of each. They pass each other masks and an `outcome`, which
+// are numbers.
 #pragma once
 
 namespace hostcall {
@@ -198,8 +200,8 @@ struct var_call {
         return outcome::make(staged ? port_client::await_ack(mask, held.port, held.tag()) : (u32)HOSTCALL_STATUS_OK, 0);
     }
 
-    /// Copies the bytes that go to the host into the slot, those of the lanes of `whose`, each lane's from its `region` on, by all lanes
-    /// of `mask`.
+    /// Copies the bytes that go to the host into the slot, those of the lanes of `whose`, each lane's from its `region`
+    /// on, by all lanes of `mask`.
     HC_METHOD void copy_in_all(machine::mask mask, machine::mask whose, u64 region) const {
         u64 place = region;
         for (u32 i = 0; i < in_count; i++) {
@@ -223,9 +225,8 @@ struct var_call {
     }
 };
 
-/// Sends the message, with its bytes inline or (`staged`) announcing those in the lane's `region` of a slot, and for a call receives
-/// the reply. `units` are
-/// those of the longest payload.
+/// Sends the message, with its bytes inline or (`staged`) announcing those in the lane's `region` of a slot, and for a
+/// call receives the reply. `units` are those of the longest payload.
 HC_NOINLINE inline outcome exchange_var(machine::mask mask, var_call& call, u32 units, bool staged, u64 region) {
     const lanes group = lanes::make(mask, machine::lane());
     held held;
@@ -264,7 +265,8 @@ HC_NOINLINE inline outcome call_in_slot(machine::mask mask, var_call& call, u32 
     return end;
 }
 
-/// Makes the call with its bytes in a staging slot: by all lanes of the group together, or if they do not fit, by one after another.
+/// Makes the call with its bytes in a staging slot: by all lanes of the group together, or if they do not fit, by one
+/// after another.
 HC_NOINLINE inline outcome call_staged(machine::mask mask, var_call& call) {
     const u32 slot_bytes = machine::descriptor().slot_bytes, me = machine::lane();
     const u32 ins = call.in_bytes(), outs = call.out_bytes();

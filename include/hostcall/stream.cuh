@@ -1,7 +1,9 @@
-// Message streams: messages that nobody answers, through rings in host memory. `hostcall_abi::stream`: `send`, `room`, `gate`.
+// Message streams: messages that nobody answers, through rings in host memory. `hostcall_abi::stream`: `send`, `room`,
+// `gate`.
 //
-// A message goes this way: the lanes of which it is wanted agree; one atomic reserves room in the wave's ring, as the stream's policy says;
-// the lanes store header, displaced bits and their own units side by side. Nothing is awaited but room.
+// A message goes this way: the lanes of which it is wanted agree; one atomic reserves room in the wave's ring, as the
+// stream's policy says; the lanes store header, displaced bits and their own units side by side. Nothing is awaited but
+// room.
 #pragma once
 
 namespace hostcall {
@@ -28,7 +30,8 @@ HC_DEVICE_INLINE bool is_within(const hostcall_bounds& bounds) {
            (bounds.waves >> (ring::wave() & 31) & 1) != 0;
 }
 
-/// The lanes of `group` whose message is wanted, `group` then; else what to tell the calling lane. Every lane of the group calls.
+/// The lanes of `group` whose message is wanted, `group` then; else what to tell the calling lane. Every lane of the
+/// group calls.
 HC_DEVICE_INLINE sent admit(lanes& group, subject& subject) {
     const hostcall_gate gate = ring::gate(subject.stream);
     const u32 lane = machine::lane();
@@ -48,8 +51,8 @@ HC_DEVICE_INLINE sent admit(lanes& group, subject& subject) {
     return sent::filtered;
 }
 
-/// Of so much of a ring that is used, for how many messages one stands, as a power of two: of each further sixteenth above the half four
-/// times as many.
+/// Of so much of a ring that is used, for how many messages one stands, as a power of two: of each further sixteenth
+/// above the half four times as many.
 HC_DEVICE_INLINE u32 thinned(i32 used, u32 size) {
     const i32 half = (i32)(size >> 1);
     if (used < half) return 0;
@@ -58,14 +61,14 @@ HC_DEVICE_INLINE u32 thinned(i32 used, u32 size) {
     return above == 0 ? 1 : 2 * above;
 }
 
-/// Whether there is room for a message that does not wait until there is, and above that, how many it then stands for, 2 to the power `most` at
-/// most. By the leader alone.
+/// Whether there is room for a message that does not wait until there is, and above that, how many it then stands for,
+/// 2 to the power `most` at most. By the leader alone.
 HC_COLD inline u32 find_room(u32 granules, u32 size, u32 stream, u32 policy, u32 most) {
     u32 attempt = 0;
     u64 since = 0;
     for (;;) {
-        // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may
-        // have got past the head that was seen: what is used is then less than nothing.)
+        // Less than an eighth is free: others that look at the same time may take that much before this one reserves.
+        // (The reader may have got past the head that was seen: what is used is then less than nothing.)
         const u32 head = ring::head();
         const u64 credit = ring::credit();
         const i32 used = (i32)(head - (u32)credit);
@@ -95,7 +98,8 @@ HC_COLD inline u32 find_room(u32 granules, u32 size, u32 stream, u32 policy, u32
     }
 }
 
-/// More than half of the ring is used, or nobody reads it: waits until what has been reserved is free. By the leader alone.
+/// More than half of the ring is used, or nobody reads it: waits until what has been reserved is free. By the leader
+/// alone.
 HC_COLD inline u32 wait_for_room(u32 first, u32 granules, u32 size, u32 stream) {
     u32 attempt = 0;
     for (;;) {
@@ -110,8 +114,8 @@ HC_COLD inline u32 wait_for_room(u32 first, u32 granules, u32 size, u32 stream) 
     }
 }
 
-/// Reserves room for a message, and tells all lanes where it is, or why there is none. What does not depend on that is worked out
-/// `meanwhile`.
+/// Reserves room for a message, and tells all lanes where it is, or why there is none. What does not depend on that is
+/// worked out `meanwhile`.
 template <class Meanwhile>
 HC_DEVICE_INLINE sent reserve(const lanes& group, u32 granules, subject& subject, position& at, const Meanwhile& meanwhile) {
     const u32 ring_log2 = ring::rings().ring_log2, size = 1u << ring_log2;
@@ -122,7 +126,8 @@ HC_DEVICE_INLINE sent reserve(const lanes& group, u32 granules, subject& subject
         if ((told & 0xffu) != told_sent) return (sent)(told & 0xffu);
         subject.weight += told >> 8;
     }
-    // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
+    // Both are under way together; in which order they are made does not matter, because the reader does not get past
+    // what is reserved here.
     const u64 credit = ring::credit();
     u32 first = 0;
     if (group.leads()) first = ring::reserve(granules);
@@ -168,7 +173,8 @@ struct top_bits {
             return {{which == 0 ? each(~0ull) : 0u, 0, 0, 0}};
         }
         quad four = {};
-        // As many turns as the widest waves need, a constant everywhere: in the simulator it is not known here how wide they are.
+        // As many turns as the widest waves need, a constant everywhere: in the simulator it is not known here how wide
+        // they are.
         const u32 quads = Units / (layout.wide ? 2 : 4) + 1;
         HC_UNROLL
         for (u32 k = 0; k < Units / 2 + 1; k++) {
@@ -269,7 +275,8 @@ HC_DEVICE_INLINE sent send_in(const lanes& group, subject subject, const u32 (&u
 constexpr u32 once_units = HOSTCALL_STREAM_GRANULE - HOSTCALL_STREAM_HEADER_UNITS - 1;
 constexpr u32 granule_quads = HOSTCALL_STREAM_GRANULE / quad_units;
 
-/// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the lane's units.
+/// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the lane's
+/// units.
 template <u32 Units>
 HC_DEVICE_INLINE void fill(quad (&quads)[granule_quads], const layout& layout, const message_header& header, const u32 (&units)[Units]) {
     u32 all[HOSTCALL_STREAM_GRANULE] = {};
@@ -284,8 +291,8 @@ HC_DEVICE_INLINE void fill(quad (&quads)[granule_quads], const layout& layout, c
     quads[1] = header.second();
 }
 
-/// Sends the units of a lane alone whose message is one granule: where everything lies in it is known before it runs, and is worked out while
-/// room is reserved.
+/// Sends the units of a lane alone whose message is one granule: where everything lies in it is known before it runs,
+/// and is worked out while room is reserved.
 template <u32 Units>
 HC_DEVICE_INLINE sent send_alone(const lanes& group, subject subject, const u32 (&units)[Units]) {
     const layout layout{Units, 1, machine::wave_size() == 64};
@@ -311,7 +318,8 @@ HC_DEVICE_INLINE sent send_apart(const lanes& group, const subject& subject, con
     return send_in<false>(group, subject, units);
 }
 
-/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short.
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it
+/// is short.
 template <u32 Units>
 HC_DEVICE_INLINE sent once_in(const lanes& group, subject subject, const u32 (&units)[Units]) {
     if constexpr (Units > once_units) {
@@ -422,8 +430,8 @@ HC_DEVICE_INLINE sent send(const T& value, place here = place::current()) {
     return wire::send_units<false>(here.site(), stream_of<T>::word(), 1, units);
 }
 
-/// Sends several values of each lane that runs converged `here` in one message, which costs less than one for each: up to 8, of 124 bytes
-/// together.
+/// Sends several values of each lane that runs converged `here` in one message, which costs less than one for each: up
+/// to 8, of 124 bytes together.
 template <class T, size_t N>
 HC_DEVICE_INLINE sent send_each(const T (&values)[N], place here = place::current()) {
     static_assert(N <= 8 && N * sizeof(T) <= 4 * HOSTCALL_STREAM_MAX_UNITS, "a lane sends at most 8 values, and 124 bytes, at once");
@@ -443,8 +451,9 @@ HC_DEVICE_INLINE sent send_once(const T& value, place here = place::current()) {
 
 }  // namespace hostcall
 
-/// Declares a stream: its type, its name, its policy, its signature, and of each field, as `HOSTCALL_FIELDS` lists them, the lengths of name
-/// and type, its place and its size; names and types one behind another. `cargo hostcall bindgen` writes it. At global scope.
+/// Declares a stream: its type, its name, its policy, its signature, and of each field, as `HOSTCALL_FIELDS` lists
+/// them, the lengths of name and type, its place and its size; names and types one behind another. `cargo hostcall
+/// bindgen` writes it. At global scope.
 #define HOSTCALL_FIELDS(...) {__VA_ARGS__}
 #define HOSTCALL_STREAM(type, name, policy, signature, count, fields, room, text)                                                     \
     HOSTCALL_STREAM_WORDS(name, policy, signature, sizeof(type), count, room, text, fields)                                           \

@@ -1,7 +1,7 @@
 // Messages of bytes and of text: as many as a lane likes, up to a quarter of a ring. `hostcall_abi::stream::bytes`.
 //
-// Each lane sends a message of its own. The lanes of a wave that run converged store it together, one lane's message after another's; bytes on
-// a lane's own stack that lane stores alone.
+// Each lane sends a message of its own. The lanes of a wave that run converged store it together, one lane's message
+// after another's; bytes on a lane's own stack that lane stores alone.
 #pragma once
 
 namespace hostcall {
@@ -41,7 +41,8 @@ HC_DEVICE_INLINE sent admit_one(const lanes& group, u32 sender, subject& subject
     return (told & admitted) != 0 ? sent::sent : (sent)told;
 }
 
-/// Sends one message of lane `sender`, by the lanes of `group`, which can read its bytes. All of them are told what became of it.
+/// Sends one message of lane `sender`, by the lanes of `group`, which can read its bytes. All of them are told what
+/// became of it.
 HC_DEVICE_INLINE sent send_by(const lanes& group, u32 sender, subject subject, const u8* bytes, u32 length) {
     const u32 granules = granules_of(length), quarter = (1u << ring::rings().ring_log2) / 4;
     if (granules > (quarter < HOSTCALL_STREAM_MAX_GRANULES ? quarter : HOSTCALL_STREAM_MAX_GRANULES)) return sent::too_large;
@@ -69,8 +70,8 @@ HC_DEVICE_INLINE sent send_by(const lanes& group, u32 sender, subject subject, c
     return sent::sent;
 }
 
-/// Sends the bytes of each lane of `mask`, one lane's after another's; or (`once`) the first one's, for all of them. A function of its own, because its
-/// time is that of the bytes.
+/// Sends the bytes of each lane of `mask`, one lane's after another's; or (`once`) the first one's, for all of them. A
+/// function of its own, because its time is that of the bytes.
 HC_NOINLINE inline sent send_bytes(machine::mask mask, bool once, u32 word, u64 address, u64 length) {
     const u32 me = machine::lane();
     const lanes all = lanes::make(mask, me);
@@ -98,8 +99,8 @@ HC_NOINLINE inline sent send_bytes(machine::mask mask, bool once, u32 word, u64 
 
 }  // namespace wire
 
-/// Sends bytes or a text, as the stream `T` has them: a message of each lane that runs converged `here`, each with its own. Longer than a
-/// quarter of a ring, or than 122 790 bytes, is `too_large`.
+/// Sends bytes or a text, as the stream `T` has them: a message of each lane that runs converged `here`, each with its
+/// own. Longer than a quarter of a ring, or than 122 790 bytes, is `too_large`.
 template <class T>
 HC_DEVICE_INLINE sent send(const typename stream_of<T>::slice& bytes, place here = place::current()) {
     const u32 word = stream_of<T>::word();
@@ -117,8 +118,8 @@ HC_DEVICE_INLINE sent send_once(const typename stream_of<T>::slice& bytes, place
 
 }  // namespace hostcall
 
-/// Declares a stream of bytes (`::hostcall::slice<::hostcall::u8>`, "[u8]") or of text (`::hostcall::str`, "str"), by a type that only names it.
-/// `cargo hostcall bindgen` writes it. At global scope.
+/// Declares a stream of bytes (`::hostcall::slice<::hostcall::u8>`, "[u8]") or of text (`::hostcall::str`, "str"), by a
+/// type that only names it. `cargo hostcall bindgen` writes it. At global scope.
 #define HOSTCALL_BYTE_STREAM(type, name, policy, signature, slice_type, text)                                                         \
     HOSTCALL_STREAM_WORDS(name, policy, signature, 0, 1, ::hostcall::codec::text_room("value" text), "value" text,                    \
                           HOSTCALL_FIELDS({5, sizeof(text) - 1, 0, 0}))                                                               \

@@ -1,14 +1,16 @@
-// Calls that a wave makes once: `hostcall-device`'s `together`. The message is that of the first of the lanes that run converged, and
-// all of these lanes get its result.
+// Calls that a wave makes once: `hostcall-device`'s `together`. The message is that of the first of the lanes that run
+// converged, and all of these lanes get its result.
 //
-// The other lanes would only wait, so they help. Each stores one of the message's words, all of them by one instruction, which the bus
-// takes as one transaction; all of them copy strings and slices; and all of them read the one reply.
+// The other lanes would only wait, so they help. Each stores one of the message's words, all of them by one
+// instruction, which the bus takes as one transaction; all of them copy strings and slices; and all of them read the
+// one reply.
 #pragma once
 
 namespace hostcall {
 namespace wire {
 
-/// The most words of a message, or of a reply, that carry bytes themselves: one lane stores them, and word by word they are read.
+/// The most words of a message, or of a reply, that carry bytes themselves: one lane stores them, and word by word they
+/// are read.
 constexpr u32 most_words_together = 8;
 
 /// Sends the first lane's message over a port that the lanes own.
@@ -60,8 +62,8 @@ HC_DEVICE_INLINE answer<void> post_fixed_together(u64 site, const service_word* 
     return {};
 }
 
-/// The first lane sends its message, with its bytes inline or (`staged`) announcing those in the slot whose bytes begin at `region`,
-/// and for a call all lanes receive the reply.
+/// The first lane sends its message, with its bytes inline or (`staged`) announcing those in the slot whose bytes begin
+/// at `region`, and for a call all lanes receive the reply.
 HC_NOINLINE inline outcome exchange_var_together(machine::mask mask, var_call& call, u32 units, bool staged, u64 region) {
     const lanes all = lanes::make(mask, machine::lane()), alone = all.alone();
     held held;
@@ -80,7 +82,8 @@ HC_NOINLINE inline outcome exchange_var_together(machine::mask mask, var_call& c
         incoming reply(alone, held, first);
         call.take_results(reply);
         for (u32 i = 0; i < call.out_count; i++) call.returned[i] = machine::broadcast(mask, call.returned[i], all.leader);
-        // Only the first lane's slices are filled. (What its outcome is, and so whether it reads on, all of them have read.)
+        // Only the first lane's slices are filled. (What its outcome is, and so whether it reads on, all of them have
+        // read.)
         if (!staged && all.leads()) {
             for (u32 i = 0; i < call.out_count; i++) reply.fill_bytes(call.outs[i].data, call.returned[i]);
         }

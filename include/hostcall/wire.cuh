@@ -99,7 +99,8 @@ struct group {
         using bits = typename A::mask;
         return {mask, A::count_ones(mask), A::count_ones((bits)(mask & (((bits)1 << lane) - 1))), A::first_lane(mask)};
     }
-    /// The first of them, as a group that only it is in; and for what concerns its messages, what the others take it for.
+    /// The first of them, as a group that only it is in; and for what concerns its messages, what the others take it
+    /// for.
     HC_METHOD group alone() const { return {(typename A::mask)((typename A::mask)1 << leader), 1, 0, leader}; }
     HC_METHOD bool leads() const { return rank == 0; }
 };

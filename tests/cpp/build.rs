@@ -1,4 +1,5 @@
-//! Compiles the kernels in C++ for the simulator, by each compiler that there is, as the strictest user would; and those in Rust that fill packets.
+//! Compiles the kernels in C++ for the simulator, by each compiler that there is, as the strictest user would; and
+//! those in Rust that fill packets.
 
 use std::env;
 use std::path::{Path, PathBuf};

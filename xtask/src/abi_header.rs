@@ -1,4 +1,5 @@
-//! `include/hostcall_abi.h`: the numbers of the wire for C and C++, printed from `hostcall-abi`'s own constants and functions.
+//! `include/hostcall_abi.h`: the numbers of the wire for C and C++, printed from `hostcall-abi`'s own constants and
+//! functions.
 
 use std::fmt::{self, Write};
 use std::mem::offset_of;
@@ -253,7 +254,8 @@ fn write_struct(out: &mut String, about: &str, name: &str, align: usize, size: u
     writeln!(out, "struct hostcall_{name} {{")?;
     for (i, (field, ty, _)) in fields.iter().enumerate() {
         let (ty, array) = ty.split_once('[').map_or((*ty, String::new()), |(ty, count)| (ty, format!("[{count}")));
-        // The first field of a struct that is aligned more than its fields carries the alignment, which C and C++ both know.
+        // The first field of a struct that is aligned more than its fields carries the alignment, which C and C++ both
+        // know.
         let aligned = if i == 0 && align > 8 { format!("__attribute__((aligned({align}))) ") } else { String::new() };
         writeln!(out, "    {aligned}{ty} {field}{array};")?;
     }

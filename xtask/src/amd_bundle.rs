@@ -1,4 +1,5 @@
-//! `cargo xtask gpu-bundle --amd`: the tests and benchmarks for people with an AMD GPU. One command there runs them, and leaves one file to send.
+//! `cargo xtask gpu-bundle --amd`: the tests and benchmarks for people with an AMD GPU. One command there runs them,
+//! and leaves one file to send.
 
 use std::process::Command;
 
@@ -61,8 +62,9 @@ fn probe(sh: &Shell, arch: &str, to: &str) -> Result<()> {
         .context("`cargo xtask setup` installs clang")
 }
 
-/// What `HOSTCALL_AMD` asks of `cargo xtask test`: the probe, and if no word is torn the behaviours with few waves, on the first AMD GPU or the
-/// emulator of one that a program finds here. The variable's value is the processor; 1 means gfx942.
+/// What `HOSTCALL_AMD` asks of `cargo xtask test`: the probe, and if no word is torn the behaviours with few waves, on
+/// the first AMD GPU or the emulator of one that a program finds here. The variable's value is the processor; 1 means
+/// gfx942.
 pub(crate) fn step(sh: &Shell, steps: &mut Steps) {
     let Some(wanted) = std::env::var("HOSTCALL_AMD").ok().filter(|wanted| !wanted.is_empty() && wanted != "0") else {
         println!("   not run: an AMD GPU or an emulator of one; HOSTCALL_AMD=1, or its processor as HOSTCALL_AMD=gfx942, asks for it");

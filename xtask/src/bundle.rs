@@ -23,8 +23,8 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
         let build = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}");
         Ok(build.env("HOSTCALL_TARGETS", targets).env("HOSTCALL_PTXAS_FLAGS", flags).read()?)
     };
-    // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter of seconds instead
-    // of minutes.
+    // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter
+    // of seconds instead of minutes.
     let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--package", "hostcall-bench", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
     let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
@@ -119,12 +119,14 @@ const HERE: [&str; 8] = ["checksum", "csv2json", "numbers", "printed", "search",
 /// Those of `tests/programs/` that `bench --std` takes.
 const MEASURED: [&str; 2] = ["--package=costs", "--package=lines"];
 
-/// What the tests of `tests/programs/` need where nothing can be built: images, the same programs for this machine, and files to read.
+/// What the tests of `tests/programs/` need where nothing can be built: images, the same programs for this machine, and
+/// files to read.
 pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Result<()> {
     let (to, here) = (format!("{out}/programs"), format!("{out}/programs/here"));
     sh.create_dir(&here)?;
     let build = ["hostcall", "build", "--release", "--manifest-path", "tests/programs/Cargo.toml", "--for", target, "--output"];
-    // Optimised little, like the other tests: the library of tests alone takes minutes otherwise. What is measured is optimised in full.
+    // Optimised little, like the other tests: the library of tests alone takes minutes otherwise. What is measured is
+    // optimised in full.
     let little = "--Ofast-compile=max";
     for (flags, more) in [(little, &[][..]), (little, &["--tests", "--package=tested"]), ("", &MEASURED)] {
         cmd!(sh, "{command} {build...} {to} {more...}").env("HOSTCALL_PTXAS_FLAGS", flags).run()?;

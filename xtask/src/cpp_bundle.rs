@@ -16,7 +16,8 @@ const KERNELS: [(&str, &str); 4] = [
 /// Their tests.
 const TESTS: [&str; 4] = ["cpp_behaviours", "cpp_streams", "packets", "rust_behaviours"];
 
-/// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own compilers take.
+/// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own
+/// compilers take.
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let to = format!("{out}/cpp");
     for (source, kind) in KERNELS {

@@ -1,4 +1,5 @@
-//! NVIDIA's compilers, for tests of the C++ headers: `nvcc` and NVRTC from PyPI, in `target/cuda`, and the oldest that are served in `target/cuda-12.4`.
+//! NVIDIA's compilers, for tests of the C++ headers: `nvcc` and NVRTC from PyPI, in `target/cuda`, and the oldest that
+//! are served in `target/cuda-12.4`.
 
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
@@ -12,7 +13,8 @@ const NEWEST: [&str; 5] = [
     "nvidia-cuda-nvrtc==13.5.37",
 ];
 
-/// CUDA 12.4 was the first whose PTX has 16-byte accesses. Its `nvcc` is not at PyPI; NVRTC, which is the same compiler, and the assembler are.
+/// CUDA 12.4 was the first whose PTX has 16-byte accesses. Its `nvcc` is not at PyPI; NVRTC, which is the same
+/// compiler, and the assembler are.
 const OLDEST: [&str; 2] = ["nvidia-cuda-nvrtc-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131"];
 
 /// Installs what is missing.

@@ -1,12 +1,14 @@
-//! Files of Debian's packages that tests compare with, without installing the packages: they are large, and only root can.
+//! Files of Debian's packages that tests compare with, without installing the packages: they are large, and only root
+//! can.
 //!
 //! `target/debian/` then holds them as the packages would lay them out below `/`.
 
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
-/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, a server of NATS, which the package would
-/// start with the system, Slurm's commands, whose package brings a daemon, and hipcc with the clang that it runs: the oldest that compiles the header.
+/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, a server
+/// of NATS, which the package would start with the system, Slurm's commands, whose package brings a daemon, and hipcc
+/// with the clang that it runs: the oldest that compiles the header.
 const FILES: [(&str, &str); 14] = [
     ("llvm-22-dev", "*.td"),
     ("libmlir-22-dev", "*.td"),
@@ -55,7 +57,8 @@ pub(crate) fn unpack(sh: &Shell) -> Result<()> {
 
 /// Programs of tests that are looked for by name, and the packages that bring each.
 const PROGRAMS: [(&str, &[&str]); 10] = [
-    // C and C++ compilers of two makers, which generated headers have to satisfy, and what C programs find libraries with.
+    // C and C++ compilers of two makers, which generated headers have to satisfy, and what C programs find libraries
+    // with.
     ("gcc", &["gcc"]),
     ("g++", &["g++"]),
     ("clang-22", &["clang-22"]),

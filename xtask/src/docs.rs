@@ -1,4 +1,5 @@
-//! What a test can hold of the documentation: dependencies are explained, links lead somewhere, and pages have the form that readers expect.
+//! What a test can hold of the documentation: dependencies are explained, links lead somewhere, and pages have the form
+//! that readers expect.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -132,8 +133,8 @@ fn written() -> Vec<(String, String)> {
     pages
 }
 
-/// Lines of text that are too long: their number and their length. Code, tables, what a program writes between marks, and lines that have no
-/// place to break (a link) may be longer.
+/// Lines of text that are too long: their number and their length. Code, tables, what a program writes between marks,
+/// and lines that have no place to break (a link) may be longer.
 fn long_lines(text: &str) -> Vec<(usize, usize)> {
     let (mut code, mut made) = (false, false);
     let mut long = Vec::new();

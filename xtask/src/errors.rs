@@ -1,4 +1,5 @@
-//! Every public error of the published crates shows what it means by `Debug`, too: it is what a `main` that returns it prints.
+//! Every public error of the published crates shows what it means by `Debug`, too: it is what a `main` that returns it
+//! prints.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,5 @@
-//! The figures of a GPU run, in the documentation: [`run`] takes over what `bench` wrote, and README's table is made from the long one.
+//! The figures of a GPU run, in the documentation: [`run`] takes over what `bench` wrote, and README's table is made
+//! from the long one.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! What tests can hold of how the house is laid out: arrows between crates and between folders, circles of files, the way of a call, and a README in each
-//! folder. `docs/reference/architecture.md` says the same in prose, and is compared with the sources here.
+//! What tests can hold of how the house is laid out: arrows between crates and between folders, circles of files, the
+//! way of a call, and a README in each folder. `docs/reference/architecture.md` says the same in prose, and is compared
+//! with the sources here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,8 +11,8 @@ mod text;
 
 use sources::Crate;
 
-/// Crates in which files use each other in a circle, and the largest number of such circles that each may have. A number here may fall, and must then be
-/// lowered; it may not rise.
+/// Crates in which files use each other in a circle, and the largest number of such circles that each may have. A
+/// number here may fall, and must then be lowered; it may not rise.
 const CIRCLES: [(&str, usize); 20] = [
     ("cargo-hostcall", 1),
     ("hostcall", 4),

@@ -67,10 +67,11 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
-    /// Break rules of what guards the host, one after another, and say which tests notice; needs cargo-mutants, and hours
+    /// Break rules of what guards the host, one after another, and say which tests notice; needs cargo-mutants, and
+    /// hours
     Mutants(mutants::Arguments),
-    /// The Offload API's C programs on the processor, the tests of the packet library (`amd-hostcall`), and hosts in C and C++ over `libhostcall`, under the
-    /// sanitizers; needs nightly with `rust-src`, and clang-22
+    /// The Offload API's C programs on the processor, the tests of the packet library (`amd-hostcall`), and hosts in C
+    /// and C++ over `libhostcall`, under the sanitizers; needs nightly with `rust-src`, and clang-22
     Sanitize {
         /// Only this one: `address` or `thread`
         kind: Option<String>,
@@ -93,7 +94,8 @@ enum Command {
         #[arg(long)]
         seconds: Option<u64>,
     },
-    /// Every behaviour on the simulator with few ports and few staging slots, on fibers, on threads and with seeds: hours
+    /// Every behaviour on the simulator with few ports and few staging slots, on fibers, on threads and with seeds:
+    /// hours
     Scarcity(scarcity::Arguments),
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle {
@@ -107,7 +109,8 @@ enum Command {
     CppBundle,
     /// Make the part of `target/gpu-bundle/` with the Python package, alone
     PythonBundle,
-    /// Make the part of `target/gpu-bundle/` with programs of the registry, alone (it is no part of the whole, which would be too large)
+    /// Make the part of `target/gpu-bundle/` with programs of the registry, alone (it is no part of the whole, which
+    /// would be too large)
     RegistryBundle,
     /// Rust's own tests of `core`, `alloc` and `std`, on a device
     RustTests(rust_tests::Arguments),
@@ -148,13 +151,15 @@ enum Command {
         /// Fast to build and slow to run, as the tests have it
         #[arg(long)]
         debug: bool,
-        /// For other processors: `aarch64-unknown-linux-gnu`, which needs `rustup target add` and the package `gcc-aarch64-linux-gnu`
+        /// For other processors: `aarch64-unknown-linux-gnu`, which needs `rustup target add` and the package
+        /// `gcc-aarch64-linux-gnu`
         #[arg(long)]
         target: Option<String>,
     },
     /// Build the wheel, install it into an environment of its own, and run the Python package's tests
     TestPython {
-        /// Further interpreters with which to run those tests that need no other package's kernels: `--with /usr/bin/python3.13`
+        /// Further interpreters with which to run those tests that need no other package's kernels: `--with
+        /// /usr/bin/python3.13`
         #[arg(long)]
         with: Vec<std::path::PathBuf>,
     },

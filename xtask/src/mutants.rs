@@ -1,7 +1,7 @@
 //! Rules that are broken one after another, and the tests that notice: cargo-mutants, as `.cargo/mutants.toml` says.
 //!
-//! What no test notices must be in `xtask/mutants.toml`, with the reason. A rule is named there by its file, its function and what is done to it,
-//! without a line, so that the list outlives changes elsewhere in the file.
+//! What no test notices must be in `xtask/mutants.toml`, with the reason. A rule is named there by its file, its
+//! function and what is done to it, without a line, so that the list outlives changes elsewhere in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! The part of the GPU bundle that tests the Offload API's C libraries: those of LLVM 23's and LLVM 24's API, C programs, and images for every device.
+//! The part of the GPU bundle that tests the Offload API's C libraries: those of LLVM 23's and LLVM 24's API, C
+//! programs, and images for every device.
 
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
@@ -109,12 +110,12 @@ const SANITIZED: [Sanitized; 2] = [
     },
 ];
 
-/// The test of a hundred threads, and the suites, under the sanitizers of addresses and of threads, on the processor, for both versions of
-/// the API; both are recorded as well, and a recording is replayed. The standard library is built with the sanitizer, too: otherwise what it
-/// orders would be taken for a race.
+/// The test of a hundred threads, and the suites, under the sanitizers of addresses and of threads, on the processor,
+/// for both versions of the API; both are recorded as well, and a recording is replayed. The standard library is built
+/// with the sanitizer, too: otherwise what it orders would be taken for a race.
 ///
-/// The C programs are compiled by clang and linked with the sanitizer's runtime that comes with nightly: a process has one runtime, and that
-/// of another compiler does not know what rustc's LLVM writes.
+/// The C programs are compiled by clang and linked with the sanitizer's runtime that comes with nightly: a process has
+/// one runtime, and that of another compiler does not know what rustc's LLVM writes.
 pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
     for (kind, runtime) in [("address", "asan"), ("thread", "tsan")] {
         if only.is_none_or(|only| only == kind) {
@@ -152,8 +153,8 @@ fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) ->
         cmd!(sh, "clang-22 -std=c11 {STRICT...} -g -fsanitize={kind} {flags...} {include} -c {tests}/c/{program}.c -o {to}.o")
             .run()
             .context("needs clang-22: cargo xtask setup installs it")?;
-        // All of the runtime, and visible to the library, which brings none. The library's place counts for more than LD_LIBRARY_PATH, in which
-        // cargo has that of another build.
+        // All of the runtime, and visible to the library, which brings none. The library's place counts for more than
+        // LD_LIBRARY_PATH, in which cargo has that of another build.
         let runtime = ["-Wl,--whole-archive", &runtime, "-Wl,--no-whole-archive", "-rdynamic", "-Wl,--disable-new-dtags"];
         let system = ["-lpthread", "-ldl", "-lm", "-lrt", "-lresolv"];
         cmd!(sh, "clang-22 {to}.o {runtime...} -L{path} -Wl,-rpath,{path} -l{name} {system...} -o {to}").run()?;

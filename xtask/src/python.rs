@@ -32,7 +32,8 @@ pub(crate) fn packages(sh: &Shell) -> Result<()> {
     Ok(sh.write_file(&stamp, wanted)?)
 }
 
-/// With what the faces of the Python package are tested: packages whose kernels call Python, as far as they do without a driver and are not too large.
+/// With what the faces of the Python package are tested: packages whose kernels call Python, as far as they do without
+/// a driver and are not too large.
 const FACES: [&str; 6] = [
     "numba-cuda==0.30.4",
     "numba==0.68.1",
@@ -57,8 +58,9 @@ pub(crate) fn faces(sh: &Shell) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// A kernel of notebooks, and what drives it: for the wheel's tests. Of this version a thread that says nothing else prints into the cell that started it,
-/// so the tests see whether ours says something else. (7.4 takes the cell that runs.)
+/// A kernel of notebooks, and what drives it: for the wheel's tests. Of this version a thread that says nothing else
+/// prints into the cell that started it, so the tests see whether ours says something else. (7.4 takes the cell that
+/// runs.)
 const NOTEBOOK: [&str; 2] = ["ipykernel==6.31.0", "jupyter_client==8.10.0"];
 
 /// What the wheel's tests need beside the wheel.

@@ -7,7 +7,8 @@ use xshell::{Shell, cmd};
 
 /// Of the package; relative to the repository's root.
 const CRATE: &str = "crates/hostcall-python";
-/// What lies in the bundle as it does in the repository, beside the tests: they find the programs of the page from where they are.
+/// What lies in the bundle as it does in the repository, beside the tests: they find the programs of the page from
+/// where they are.
 const FILES: [&str; 3] =
     ["crates/hostcall-python/tests/doc_programs.py", "crates/hostcall-python/bench/calls.py", "docs/guide/python-faces.md"];
 

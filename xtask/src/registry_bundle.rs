@@ -1,4 +1,5 @@
-//! The part of the GPU bundle with programs of the registry, and programs over larger libraries: as PTX, with what native builds print and leave.
+//! The part of the GPU bundle with programs of the registry, and programs over larger libraries: as PTX, with what
+//! native builds print and leave.
 
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};

@@ -1,9 +1,10 @@
 //! `cargo xtask rust-tests`: Rust's own tests of `core`, `alloc` and `std`, from the user's rust-src, on a device.
 //!
-//! The tests are built where they lie, by packages of ours outside of the tree ([`layout`]), and run through `cargo hostcall test`; or they are built on one
-//! machine and run on another, which has neither Rust nor its sources ([`images`]). Which of them cannot do what they should on a device, and why, is
-//! written down (`tests/suites/rust/*.toml`, [`lists`]). They are run all the same: one that is listed and passes is as much an error as one that is not and
-//! fails.
+//! The tests are built where they lie, by packages of ours outside of the tree ([`layout`]), and run through `cargo
+//! hostcall test`; or they are built on one machine and run on another, which has neither Rust nor its sources
+//! ([`images`]). Which of them cannot do what they should on a device, and why, is written down
+//! (`tests/suites/rust/*.toml`, [`lists`]). They are run all the same: one that is listed and passes is as much an
+//! error as one that is not and fails.
 
 mod images;
 mod layout;
@@ -98,7 +99,8 @@ pub(crate) enum Outcome {
     Ignored,
 }
 
-/// A crate of tests, as the lists call it, or a part of one, and the command that runs them, to which libtest's arguments are added.
+/// A crate of tests, as the lists call it, or a part of one, and the command that runs them, to which libtest's
+/// arguments are added.
 struct Runnable {
     target: String,
     command: Command,
@@ -198,7 +200,8 @@ pub(crate) fn build_tool(sh: &Shell) -> Result<PathBuf> {
     Ok(super::target_directory().join("debug/cargo-hostcall"))
 }
 
-/// `cargo hostcall VERB`, with what the tests are granted: a directory in `place` and the network, which those of files and sockets use; others do not notice.
+/// `cargo hostcall VERB`, with what the tests are granted: a directory in `place` and the network, which those of files
+/// and sockets use; others do not notice.
 fn hostcall(tool: &Path, verb: &str, arguments: &Arguments, place: &Path) -> Command {
     let mut command = Command::new(tool);
     command.args(["hostcall", verb, "--device", &arguments.device, "--timeout", &arguments.timeout.to_string()]);

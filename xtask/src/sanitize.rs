@@ -1,4 +1,5 @@
-//! The packet library, and `libhostcall`, under ThreadSanitizer and AddressSanitizer: their tests, with the standard library instrumented as well.
+//! The packet library, and `libhostcall`, under ThreadSanitizer and AddressSanitizer: their tests, with the standard
+//! library instrumented as well.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,7 +66,8 @@ fn hosts(sysroot: &Path, sanitizer: &str, runtime: &str) -> Command {
     let runtime = sysroot.join("lib/rustlib").join(TARGET).join("lib").join(format!("librustc-nightly_rt.{runtime}.a"));
     command.env("HOSTCALL_SANITIZER", sanitizer).env("HOSTCALL_SANITIZER_LIBRARY", library).env("HOSTCALL_SANITIZER_RUNTIME", runtime);
     if sanitizer == "thread" {
-        // A thread for each lane. The sanitizer of threads is not told of fibers: several of one thread would be one another's callers.
+        // A thread for each lane. The sanitizer of threads is not told of fibers: several of one thread would be one
+        // another's callers.
         command.env("HOSTCALL_TEST_DEVICE", "sim:threads");
     }
     command

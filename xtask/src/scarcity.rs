@@ -1,7 +1,8 @@
 //! Every behaviour on the simulator with few ports and few staging slots: what hangs is a fault.
 //!
-//! A run is one choice of ports, slots and device: lanes as fibers on as many threads as there are, lanes as threads, or one thread and a seed. What a test
-//! cannot do without it gets all the same (`hostcall_tests::with_ports`). nextest ends a test that hangs, and says which.
+//! A run is one choice of ports, slots and device: lanes as fibers on as many threads as there are, lanes as threads,
+//! or one thread and a seed. What a test cannot do without it gets all the same (`hostcall_tests::with_ports`). nextest
+//! ends a test that hangs, and says which.
 
 use clap::Parser;
 

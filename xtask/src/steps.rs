@@ -1,5 +1,5 @@
-//! Steps of a long command: each has a name, and a line at the end with what it took and what it counted. One that fails keeps none of the others from
-//! running; the command fails when all have run.
+//! Steps of a long command: each has a name, and a line at the end with what it took and what it counted. One that
+//! fails keeps none of the others from running; the command fails when all have run.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};

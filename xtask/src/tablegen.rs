@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
-/// Times three actions of both tools on two generated sources, on the Offload API's definitions and on LLVM's own intrinsics.
+/// Times three actions of both tools on two generated sources, on the Offload API's definitions and on LLVM's own
+/// intrinsics.
 pub(crate) fn bench(sh: &Shell, megabytes: usize, runs: usize) -> Result<()> {
     cmd!(sh, "cargo build --quiet --release --package hostcall-tablegen").run()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| super::root().join("target"), PathBuf::from);
@@ -56,8 +57,8 @@ fn compare(tools: &[PathBuf; 2], arguments: &[&OsStr], runs: usize) -> Result<[D
     Ok(best)
 }
 
-/// A source of about `bytes` bytes in which every record takes some work: inheritance, late binding, bits, lists, operators, dags,
-/// multiclasses, loops.
+/// A source of about `bytes` bytes in which every record takes some work: inheritance, late binding, bits, lists,
+/// operators, dags, multiclasses, loops.
 fn generate(bytes: usize) -> String {
     let mut text = String::from(
         r#"class Reg<string name, int number> {
@@ -106,12 +107,13 @@ multiclass Sizes<int opcode, string mnemonic, list<string> operands> {
     text
 }
 
-/// Families of the wide source for each megabyte that was asked for. A family is one line of source and about 140 KB of printed records.
+/// Families of the wide source for each megabyte that was asked for. A family is one line of source and about 140 KB of
+/// printed records.
 const WIDE_FAMILIES_PER_MEGABYTE: usize = 100;
 
-/// A source in the shape of AMDGPU's: little text, and of it records with hundreds of fields. Instructions inherit from a chain of classes, most
-/// fields of which are computed from a *profile*, a record of its own; each is there in several encodings with 64 bits; and multiclasses that
-/// call multiclasses make all of them from one line.
+/// A source in the shape of AMDGPU's: little text, and of it records with hundreds of fields. Instructions inherit from
+/// a chain of classes, most fields of which are computed from a *profile*, a record of its own; each is there in
+/// several encodings with 64 bits; and multiclasses that call multiclasses make all of them from one line.
 fn generate_wide(families: usize) -> String {
     const CLASSES: usize = 12;
     const FLAGS: usize = 16;

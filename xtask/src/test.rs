@@ -32,12 +32,14 @@ pub(crate) fn run(sh: &Shell, extent: Extent) -> Result<()> {
     steps.finish()
 }
 
-/// Installs all that tests and bundles need; an error if something is missing then. For what takes so long that it should not end for want of a tool.
+/// Installs all that tests and bundles need; an error if something is missing then. For what takes so long that it
+/// should not end for want of a tool.
 pub(crate) fn setup_all(sh: &Shell) -> Result<()> {
     prepare(sh, true, true)
 }
 
-/// Installs what is missing, if it may, and says what is missing then. In CI nothing may be skipped for want of what setup brings.
+/// Installs what is missing, if it may, and says what is missing then. In CI nothing may be skipped for want of what
+/// setup brings.
 pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
     prepare(sh, install, std::env::var_os("CI").is_some())
 }
@@ -84,8 +86,8 @@ pub(crate) fn cargo(words: &str) -> Command {
     command
 }
 
-/// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole workspace is built: with other features
-/// cargo builds nearly everything again.
+/// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole
+/// workspace is built: with other features cargo builds nearly everything again.
 pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-bench/sinks,hostcall-examples/sinks,hostcall-examples/remote";
 
 /// Whether nextest is there.
@@ -93,8 +95,8 @@ fn nextest() -> bool {
     cargo("nextest --version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo builds other selections of packages
-/// with other features, and so builds nearly everything again.
+/// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo
+/// builds other selections of packages with other features, and so builds nearly everything again.
 pub(crate) fn tests(selection: &str) -> Command {
     // `cargo test` alone would also run documentation's examples, which are a step of their own.
     let (runner, all) = if nextest() { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };

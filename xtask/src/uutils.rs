@@ -1,10 +1,13 @@
-//! `cargo xtask uutils`: uutils' own tests of their tools, as they are published, against the tools as programs of a device.
+//! `cargo xtask uutils`: uutils' own tests of their tools, as they are published, against the tools as programs of a
+//! device.
 //!
-//! The tests are built for this machine, and start whatever program they are told to. They are told of a link to this one ([`stand_in`]), which starts the tools
-//! on the device. What the tests write lies in one directory, which the tools are granted under its own name, so that paths mean the same on both sides.
-//! Which tests do not apply, and why, is written down (`tests/suites/uutils.toml`): one that is listed and passes is as much an error as one that is not and fails.
-//! Some fail with the tools themselves, depending on the machine: a test that fails and is not listed is tried with those as well, and counts only if it passes
-//! then. Some have deadlines: one that counts so far is run again when all others are done, by itself.
+//! The tests are built for this machine, and start whatever program they are told to. They are told of a link to this
+//! one ([`stand_in`]), which starts the tools on the device. What the tests write lies in one directory, which the
+//! tools are granted under its own name, so that paths mean the same on both sides. Which tests do not apply, and why,
+//! is written down (`tests/suites/uutils.toml`): one that is listed and passes is as much an error as one that is not
+//! and fails. Some fail with the tools themselves, depending on the machine: a test that fails and is not listed is
+//! tried with those as well, and counts only if it passes then. Some have deadlines: one that counts so far is run
+//! again when all others are done, by itself.
 //!
 //! They are no tests for the superuser, whom no permission holds: started as such, they run as `nobody`.
 
@@ -54,8 +57,8 @@ pub(crate) struct Arguments {
     /// The tools themselves, natively, instead of those on a device, and without a list
     #[arg(long)]
     native: bool,
-    /// Build nothing, but run what an earlier run has made in `hostcall-uutils` in the directory for temporary files: on another machine from a copy of it,
-    /// without its `target`, by `bin/xtask`
+    /// Build nothing, but run what an earlier run has made in `hostcall-uutils` in the directory for temporary files:
+    /// on another machine from a copy of it, without its `target`, by `bin/xtask`
     #[arg(long, conflicts_with = "tool")]
     made: bool,
     /// Leave there what the tests that fail print, a file for each
@@ -77,7 +80,8 @@ impl Place {
         self.0.join("target")
     }
 
-    /// What the tests write: not below `/tmp`, which is another directory for the tools, in which there is no way to it.
+    /// What the tests write: not below `/tmp`, which is another directory for the tools, in which there is no way to
+    /// it.
     fn written(&self) -> PathBuf {
         "/var/tmp/hostcall-uutils".into()
     }

@@ -46,7 +46,8 @@ pub(crate) fn build(sh: &Shell, debug: bool, triple: Option<&str>) -> Result<Pat
     Ok(wheel)
 }
 
-/// Whether the wheel of this name is for every CPython from 3.10 on, and for distributions by the age of their libc (PEP 600).
+/// Whether the wheel of this name is for every CPython from 3.10 on, and for distributions by the age of their libc
+/// (PEP 600).
 fn is_for_all(name: &str) -> bool {
     name.contains("-cp310-abi3-") && name.contains("-manylinux_2_")
 }
@@ -167,7 +168,8 @@ fn other(sh: &Shell, steps: &mut Steps, python: &Path, environment: &Path, wheel
 /// Builds programs with `std` for the simulator.
 fn build_programs(sh: &Shell) -> Result<PathBuf> {
     let tool = crate::target_directory().join("debug/cargo-hostcall");
-    // The workspace's tests have built it. A build without tests has other features, and builds nearly everything again.
+    // The workspace's tests have built it. A build without tests has other features, and builds nearly everything
+    // again.
     if !tool.exists() {
         crate::test::succeed("build --quiet --package cargo-hostcall")?;
     }

@@ -1,6 +1,7 @@
 //! Large slices, and what the bus itself can do.
 //!
-//! A wave moves a slice together: the message is one, and all lanes copy (as [`hostcall::fs::File::read_at_wave`] does).
+//! A wave moves a slice together: the message is one, and all lanes copy (as [`hostcall::fs::File::read_at_wave`]
+//! does).
 
 use bench_services::{Bench, digest, filling};
 use hostcall::wave::{Converged, global_id, global_size, wave_index, wave_size};
@@ -32,15 +33,16 @@ pub fn bulk_to_host(chunk: u32, data: &[u8], right: &mut [u64]) -> Result<(), Ca
     Ok(())
 }
 
-/// All waves have `len` bytes at `data` filled by the host, in chunks. `right`, for each wave: bytes of chunks that begin and end right.
+/// All waves have `len` bytes at `data` filled by the host, in chunks. `right`, for each wave: bytes of chunks that
+/// begin and end right.
 #[kernel]
 pub fn bulk_to_kernel(chunk: u32, data: *mut u8, len: u64, right: &mut [u64]) -> Result<(), CallError> {
     let lanes = Converged::here();
     let chunk = chunk as usize;
     let mut sum = 0;
     for i in own_chunks(len as usize / chunk) {
-        // SAFETY: the host passes device memory of `len` bytes, of which chunk `i` is this wave's, and of its lanes only the
-        // first has a reference to it.
+        // SAFETY: the host passes device memory of `len` bytes, of which chunk `i` is this wave's, and of its lanes
+        // only the first has a reference to it.
         let own = if lanes.leads() { unsafe { core::slice::from_raw_parts_mut(data.add(i * chunk), chunk) } } else { &mut [] };
         lanes.sync();
         let given = Bench::give_together(i as u32, own)?;
@@ -66,7 +68,8 @@ pub fn bus_to_host(to: *mut u128, count: u64) {
     }
 }
 
-/// All lanes load from host memory, each four times 16 bytes before it waits for the first. `out` is written only to have the loads made.
+/// All lanes load from host memory, each four times 16 bytes before it waits for the first. `out` is written only to
+/// have the loads made.
 #[kernel]
 pub fn bus_to_kernel(from: *const u128, count: u64, out: *mut u128) {
     let (mut at, step, count) = (global_id(), global_size(), count as usize);

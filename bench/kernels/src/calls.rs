@@ -8,8 +8,8 @@ use hostcall::{CallError, Pending as _, Port, kernel};
 
 use crate::clock::{REPLIED, Ticks};
 
-/// The floor: a word to the host, a word back, `warm + trips` times. The host stores each word that it finds at `ping` to `pong`.
-/// `out`: nanoseconds of the last `trips`.
+/// The floor: a word to the host, a word back, `warm + trips` times. The host stores each word that it finds at `ping`
+/// to `pong`. `out`: nanoseconds of the last `trips`.
 #[kernel]
 pub fn floor(warm: u64, trips: u64, ping: *mut u64, pong: *mut u64, out: &mut [u64]) {
     // SAFETY: the host passes two words of its memory, 8-byte aligned, that nobody touches other than atomically.
@@ -57,8 +57,9 @@ pub fn call(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError
     Ok(())
 }
 
-/// The device's own part of a call, by as many lanes as are launched: nothing is waited for, because the reply to each call is there before it is
-/// looked for. `out`, for each lane: nanoseconds in which `calls` requests were sent and their replies taken, right answers.
+/// The device's own part of a call, by as many lanes as are launched: nothing is waited for, because the reply to each
+/// call is there before it is looked for. `out`, for each lane: nanoseconds in which `calls` requests were sent and
+/// their replies taken, right answers.
 #[kernel]
 pub fn call_device(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError> {
     let clock = Ticks::start();

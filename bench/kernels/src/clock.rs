@@ -6,8 +6,9 @@ use hostcall::time::Instant;
 /// A pause after which the reply to a request is there.
 pub const REPLIED: Duration = Duration::from_micros(8);
 
-/// A clock that counts *ticks*. NVIDIA's clock in nanoseconds, that of [`hostcall::time`], moves in steps of up to a microsecond, so single calls are
-/// timed by the SM's cycle counter, and both clocks over the whole run say how long a tick is. Elsewhere a tick is a nanosecond.
+/// A clock that counts *ticks*. NVIDIA's clock in nanoseconds, that of [`hostcall::time`], moves in steps of up to a
+/// microsecond, so single calls are timed by the SM's cycle counter, and both clocks over the whole run say how long a
+/// tick is. Elsewhere a tick is a nanosecond.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticks {
     #[cfg(not(target_arch = "nvptx64"))]

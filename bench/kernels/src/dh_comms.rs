@@ -1,8 +1,9 @@
 //! The form of AMD's dh_comms, for comparison: what its protocol does for a message, written anew.
 //!
-//! A workgroup's number modulo the number of *sub-buffers* says which one its waves share. Their bytes, how many of them are used, and a flag lie in host
-//! memory; a lock in device memory. The first lane of a wave takes the lock and reads how much is used. If the message does not fit it sets the flag, and
-//! waits until the host has emptied the sub-buffer. All lanes append a header of 64 bytes, one of 4 bytes for each lane, and the data, by 4 bytes of each
+//! A workgroup's number modulo the number of *sub-buffers* says which one its waves share. Their bytes, how many of
+//! them are used, and a flag lie in host memory; a lock in device memory. The first lane of a wave takes the lock and
+//! reads how much is used. If the message does not fit it sets the flag, and waits until the host has emptied the
+//! sub-buffer. All lanes append a header of 64 bytes, one of 4 bytes for each lane, and the data, by 4 bytes of each
 //! lane in turn. Then the first lane says what is used now, and releases the lock.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -19,7 +20,8 @@ use crate::streams::{Tally, write};
 /// Looks at a word between two at the clock.
 const LOOKS: u32 = 1 << 10;
 
-/// After a look at a word that another wave or the host changes: whether to look again. Not for ever: a host that fails must not leave a kernel behind.
+/// After a look at a word that another wave or the host changes: whether to look again. Not for ever: a host that fails
+/// must not leave a kernel behind.
 struct Wait {
     looks: u32,
     since: Option<Instant>,
@@ -43,13 +45,14 @@ impl Wait {
     }
 }
 
-/// `each` messages of 16 bytes from each lane. `data`: `subs` sub-buffers; `sizes` and `flags`: a word for each, in host memory; `locks`: in device
-/// memory. `out`, for each lane: the sum of what it sent, and messages that it gave up.
+/// `each` messages of 16 bytes from each lane. `data`: `subs` sub-buffers; `sizes` and `flags`: a word for each, in
+/// host memory; `locks`: in device memory. `out`, for each lane: the sum of what it sent, and messages that it gave up.
 #[kernel]
 pub fn dh_comms_16(each: u32, data: *mut u8, sizes: *mut u64, flags: *mut u32, locks: *mut u32, subs: u32, out: &mut [[u64; 2]]) {
     let wave = Converged::here();
     let (lane, sub) = (global_id(), group_index() % subs as usize);
-    // SAFETY: the host passes as many of each as there are sub-buffers. They are accessed atomically only, by both sides.
+    // SAFETY: the host passes as many of each as there are sub-buffers. They are accessed atomically only, by both
+    // sides.
     let (size, flag, lock) =
         unsafe { (AtomicU64::from_ptr(sizes.add(sub)), AtomicU32::from_ptr(flags.add(sub)), AtomicU32::from_ptr(locks.add(sub))) };
     let total = dh_comms::message_bytes(wave.count());
@@ -86,7 +89,8 @@ pub fn dh_comms_16(each: u32, data: *mut u8, sizes: *mut u64, flags: *mut u32, l
             tally.add(Sent::Dropped, &units);
             break;
         }
-        // SAFETY: the wave has the sub-buffer's lock, and the message fits behind what is used; each lane stores its own words. The host reads them later.
+        // SAFETY: the wave has the sub-buffer's lock, and the message fits behind what is used; each lane stores its
+        // own words. The host reads them later.
         unsafe {
             let at = data.add(sub * dh_comms::SUB_BYTES as usize + used as usize).cast::<u32>();
             if wave.leads() {

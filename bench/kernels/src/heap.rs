@@ -38,7 +38,8 @@ unsafe fn touch(block: *mut u8, size: usize, with: u8) -> u64 {
     }
 }
 
-/// Every lane allocates and frees `pairs` blocks of 16 to 512 bytes, one after another. `right`, for each lane: how many it could use.
+/// Every lane allocates and frees `pairs` blocks of 16 to 512 bytes, one after another. `right`, for each lane: how
+/// many it could use.
 #[kernel]
 pub fn heap_pairs(pairs: u32, right: &mut [u32]) {
     let mut sizes = Sizes::new();

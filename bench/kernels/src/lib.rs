@@ -1,7 +1,8 @@
 //! The kernels of `cargo hostcall bench`.
 //!
-//! Each does one thing in a loop, checks what it gets, and says how often it was right, so that a figure is never one of wrong answers.
-//! Those of a single wave read the device's clock themselves; for the others the host times the whole kernel.
+//! Each does one thing in a loop, checks what it gets, and says how often it was right, so that a figure is never one
+//! of wrong answers. Those of a single wave read the device's clock themselves; for the others the host times the whole
+//! kernel.
 //!
 //! * [`calls`]: calls of one wave and of all.
 //! * [`posts`]: the same for posts.

@@ -1,10 +1,11 @@
 //! The plain loop over the wire: its words, and nothing else of ours.
 //!
-//! No client, no port that is taken, no status, no table of services. A wave's port is its number; it stores a request, rings, and polls the
-//! reply. `crates/cargo-hostcall/src/bench/plain.rs` answers. What this pair needs is what a call over this wire can cost on a machine, so that
-//! a slow machine is told from slow code.
+//! No client, no port that is taken, no status, no table of services. A wave's port is its number; it stores a request,
+//! rings, and polls the reply. `crates/cargo-hostcall/src/bench/plain.rs` answers. What this pair needs is what a call
+//! over this wire can cost on a machine, so that a slow machine is told from slow code.
 //!
-//! A wave whose reply does not come within [`PATIENCE`] gives up for good and says so: a host that fails must not leave a kernel behind.
+//! A wave whose reply does not come within [`PATIENCE`] gives up for good and says so: a host that fails must not leave
+//! a kernel behind.
 
 use bench_services::{answer, question};
 use core::time::Duration;
@@ -170,7 +171,8 @@ fn expected(i: u32, j: u32, tag: Tag) -> Word {
     Word::new(if j == 0 { first } else { second }, tag.payload())
 }
 
-/// A word there and back, `trips` times after `warm` others. `out`: nanoseconds of the last `trips`, and how many they were.
+/// A word there and back, `trips` times after `warm` others. `out`: nanoseconds of the last `trips`, and how many they
+/// were.
 #[kernel]
 pub fn plain_pingpong(ping: *mut u32, pong: *mut Word, warm: u32, trips: u32, out: &mut [[u64; 2]]) {
     let mut start = Instant::now();
@@ -220,8 +222,8 @@ impl Area {
     }
 }
 
-/// What is measured: the whole time of the calls, or (`DEVICE`) that of the device's own part of them, for which every reply is there before it is
-/// looked for.
+/// What is measured: the whole time of the calls, or (`DEVICE`) that of the device's own part of them, for which every
+/// reply is there before it is looked for.
 struct Meter<const DEVICE: bool> {
     clock: Ticks,
     start: Instant,
@@ -410,8 +412,8 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`. `out`, for each wave: nanoseconds,
-    /// right answers.
+    /// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`.
+    /// `out`, for each wave: nanoseconds, right answers.
     plain_scalar = scalar::<false>;
     /// The same, in nanoseconds of the device's own part.
     plain_scalar_device = scalar::<true>;

@@ -4,8 +4,8 @@ use bench_services::{Bench, question};
 use hostcall::time::Instant;
 use hostcall::{CallError, Port, kernel};
 
-/// `posts` posts by one lane, after `warm` others. `out`: nanoseconds until the last was on its way, over a port that the wave
-/// holds, and with one taken for each.
+/// `posts` posts by one lane, after `warm` others. `out`: nanoseconds until the last was on its way, over a port that
+/// the wave holds, and with one taken for each.
 #[kernel]
 pub fn post_issue(warm: u32, posts: u32, out: &mut [u64]) -> Result<(), CallError> {
     let mut start = Instant::now();

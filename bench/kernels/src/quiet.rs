@@ -39,9 +39,10 @@ pub fn unused_with(factor: f32, data: &mut [f32]) -> Result<(), CallError> {
     Ok(())
 }
 
-/// One lane of each wave calls until a call fails, for at most `limit` nanoseconds, and then `calls` times more. The first word of `told` is set
-/// when the last wave has had a call that failed, which they count in `learnt`, and the second when the first wave has had answers. `out`, for
-/// each wave: nanoseconds of the calls after the end, and how many of them failed.
+/// One lane of each wave calls until a call fails, for at most `limit` nanoseconds, and then `calls` times more. The
+/// first word of `told` is set when the last wave has had a call that failed, which they count in `learnt`, and the
+/// second when the first wave has had answers. `out`, for each wave: nanoseconds of the calls after the end, and how
+/// many of them failed.
 #[kernel]
 pub fn until_closed(calls: u32, limit: u64, learnt: *mut u32, told: *mut u32, out: &mut [[u64; 2]]) {
     // SAFETY: the host passes a word of device memory and two of its own, which nobody accesses other than atomically.

@@ -16,8 +16,9 @@ const COLUMNS: usize = 32;
 
 /// `each` times a piece of a product of matrices by each wave, of which each lane then sends four elements.
 ///
-/// `left` has a power of two of elements; `right` 32 times as many, so that a lane of a wave of 32 has a column of its own. Each of the four elements is a
-/// sum of `steps` products. `out`, for each lane: the sum of what it sent, and messages that were not sent.
+/// `left` has a power of two of elements; `right` 32 times as many, so that a lane of a wave of 32 has a column of its
+/// own. Each of the four elements is a sum of `steps` products. `out`, for each lane: the sum of what it sent, and
+/// messages that were not sent.
 #[kernel]
 pub fn stream_cost(each: u32, steps: u32, left: &[f32], right: &[f32], out: &mut [[u64; 2]]) {
     multiply(each, steps, left, right, out, |units| Message16 { units }.send());
@@ -51,7 +52,8 @@ fn multiply(each: u32, steps: u32, left: &[f32], right: &[f32], out: &mut [[u64;
         for _ in 0..steps / 4 {
             for (part, sum) in sums.iter_mut().enumerate() {
                 let row = (k + part) & mask;
-                // SAFETY: `row` is below the power of two that `left` has of elements, and `right` has 32 for each of them; both were compared.
+                // SAFETY: `row` is below the power of two that `left` has of elements, and `right` has 32 for each of
+                // them; both were compared.
                 let (a, b) = unsafe { (left.get_unchecked(row), right.get_unchecked(row * COLUMNS + column)) };
                 *sum += a * b;
             }
@@ -66,8 +68,9 @@ fn multiply(each: u32, steps: u32, left: &[f32], right: &[f32], out: &mut [[u64;
 /// Looks at a word between two at the clock.
 const LOOKS: u32 = 1 << 12;
 
-/// One lane sends messages, and waits after each until the host's handler has written its number into `word`. `out`: nanoseconds of `trips` of them, after
-/// `warm` others, and how many of all were answered. It gives up when one is not answered for three seconds, or was not sent.
+/// One lane sends messages, and waits after each until the host's handler has written its number into `word`. `out`:
+/// nanoseconds of `trips` of them, after `warm` others, and how many of all were answered. It gives up when one is not
+/// answered for three seconds, or was not sent.
 #[kernel]
 pub fn stream_latency(warm: u32, trips: u32, word: *mut u32, out: &mut [[u64; 2]]) {
     // SAFETY: the host passes a word that both sides access atomically.
@@ -88,9 +91,9 @@ pub fn stream_latency(warm: u32, trips: u32, word: *mut u32, out: &mut [[u64; 2]
     write(out, global_id(), [ns, answered]);
 }
 
-/// Parts of that: with `what` 0 the message, and behind it its number in the word `behind`; with 1 the word alone, which the host answers; with 2 the message,
-/// for the answer to which it does not wait, but for as many nanoseconds as `pause` says. `out`: nanoseconds in which it sent, and of all; how many were
-/// answered.
+/// Parts of that: with `what` 0 the message, and behind it its number in the word `behind`; with 1 the word alone,
+/// which the host answers; with 2 the message, for the answer to which it does not wait, but for as many nanoseconds as
+/// `pause` says. `out`: nanoseconds in which it sent, and of all; how many were answered.
 #[kernel]
 pub fn stream_latency_parts(what: u32, pause: u32, warm: u32, trips: u32, word: *mut u32, behind: *mut u32, out: &mut [[u64; 2]]) {
     // SAFETY: the host passes words that both sides access atomically.
@@ -111,7 +114,8 @@ pub fn stream_latency_parts(what: u32, pause: u32, warm: u32, trips: u32, word: 
             let since = Instant::now();
             while since.elapsed().as_nanos() < u128::from(pause) {}
         } else {
-            // Relaxed: what counts is when it comes, which is behind the message, because the bus keeps stores in order.
+            // Relaxed: what counts is when it comes, which is behind the message, because the bus keeps stores in
+            // order.
             behind.store(i, Ordering::Relaxed);
             if !is_answered(word, i) {
                 break;

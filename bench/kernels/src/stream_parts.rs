@@ -33,8 +33,9 @@ mod part {
 /// Bytes of `ring`, a power of two.
 const RING: u32 = 1 << 19;
 
-/// One wave does the parts in `what` (see the source) `warm + each` times. `head`: in device memory; `credit` and `gate`: where a ring's and a stream's
-/// are; `ring`: 512 KiB of host memory. `out`: of each lane a sum that keeps the parts, and nanoseconds of `each` times.
+/// One wave does the parts in `what` (see the source) `warm + each` times. `head`: in device memory; `credit` and
+/// `gate`: where a ring's and a stream's are; `ring`: 512 KiB of host memory. `out`: of each lane a sum that keeps the
+/// parts, and nanoseconds of `each` times.
 #[kernel]
 pub fn stream_parts(
     what: u32,

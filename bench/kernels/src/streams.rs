@@ -1,4 +1,5 @@
-//! Messages of streams. Each kernel writes for each lane the sum of all units that it sent, and how many messages were dropped.
+//! Messages of streams. Each kernel writes for each lane the sum of all units that it sent, and how many messages were
+//! dropped.
 
 use bench_services::{Message4, Message8, Message16, units};
 use hostcall::kernel;
@@ -109,7 +110,8 @@ pub fn stream_once(each: u32, out: &mut [[u64; 2]]) {
     write(out, lane, tally.0);
 }
 
-/// One wave: what a message costs it. `out`, of the first lane: nanoseconds of `each` messages in a row; and for each lane the sum, as above.
+/// One wave: what a message costs it. `out`, of the first lane: nanoseconds of `each` messages in a row; and for each
+/// lane the sum, as above.
 #[kernel]
 pub fn stream_issue(warm: u32, each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();

@@ -94,7 +94,8 @@ pub fn answer(block: &[u32; 16]) -> [u64; 2] {
     [u64::from(block[0]) + 1, block[1..].iter().fold(0, |all, unit| all ^ u64::from(*unit))]
 }
 
-/// First and last eight bytes of a slice, mixed with its length: both sides can work it out without a pass over the data.
+/// First and last eight bytes of a slice, mixed with its length: both sides can work it out without a pass over the
+/// data.
 #[inline(always)]
 pub fn digest(data: &[u8]) -> u64 {
     match (data.first_chunk::<8>(), data.last_chunk::<8>()) {

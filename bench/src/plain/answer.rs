@@ -17,7 +17,8 @@ const LANE_WORDS: usize = Header::words_for(16, LANES as u32) as usize;
 const LONE_WORDS: usize = Header::words_for(16, 1) as usize;
 /// Words of a lane's reply.
 const REPLY_WORDS: usize = ReplyHead::words(4) as usize;
-/// Sweeps without a message after which a thread looks whether the kernel has ended; on the simulator it also lets the waves have the processor.
+/// Sweeps without a message after which a thread looks whether the kernel has ended; on the simulator it also lets the
+/// waves have the processor.
 const IDLE: u32 = 256;
 
 /// The words of an area: doorbells, requests and replies.
@@ -34,7 +35,8 @@ pub(super) struct View {
 // SAFETY: addresses of shared memory, which is accessed by volatile or atomic accesses only.
 unsafe impl Send for View {}
 
-/// Answers the ports from `first` on, one for each element of `shadow`, until `mine` calls are answered or the kernel has ended.
+/// Answers the ports from `first` on, one for each element of `shadow`, until `mine` calls are answered or the kernel
+/// has ended.
 ///
 /// # Safety
 /// The view's areas have these ports, and no other thread answers them.
@@ -160,7 +162,8 @@ unsafe fn load16(at: *const u8) -> Word {
     }
 }
 
-/// A block that is put together of words of 14 bytes, each of which is stored with the two bytes behind it that the next one overwrites.
+/// A block that is put together of words of 14 bytes, each of which is stored with the two bytes behind it that the
+/// next one overwrites.
 #[repr(C, align(16))]
 struct Block([u8; 96]);
 

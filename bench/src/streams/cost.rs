@@ -124,7 +124,8 @@ pub(crate) fn price(rig: &Rig, name: &'static str, policy: Policy, window: bool,
     Ok(Row { name, figure: Figure::GbS(bytes / sending / 1e9), ratio: sending / silent, against: Against::Silent, note })
 }
 
-/// The row of a stream to which nobody listens: against the same kernel without a message in it, and one whose messages are never reached.
+/// The row of a stream to which nobody listens: against the same kernel without a message in it, and one whose messages
+/// are never reached.
 pub(crate) fn off(rig: &Rig, name: &'static str) -> Result<Row, Error> {
     const KERNELS: [&str; 3] = ["stream_cost", "stream_cost_never", "stream_cost_none"];
     let (threads, product) = (rig.threads(1)?, Product::new(rig)?);

@@ -1,4 +1,5 @@
-//! The form of AMD's dh_comms, measured beside ours: `bench/kernels/src/dh_comms.rs` sends, and a thread here sweeps flags as theirs does.
+//! The form of AMD's dh_comms, measured beside ours: `bench/kernels/src/dh_comms.rs` sends, and a thread here sweeps
+//! flags as theirs does.
 //!
 //! Theirs makes vectors of each message, and hands it to handlers; this one only sums up, which is kinder.
 
@@ -50,7 +51,8 @@ impl Area {
     /// Takes all messages of a sub-buffer, whose waves wait for that, or have ended.
     fn take(&self, sub: usize, taken: &mut Taken) {
         let units = SUB_BYTES as usize / 4;
-        // SAFETY: the sub-buffer's units; the wave that has its lock has asked for this, or no kernel runs, so nobody writes them.
+        // SAFETY: the sub-buffer's units; the wave that has its lock has asked for this, or no kernel runs, so nobody
+        // writes them.
         let data = unsafe { std::slice::from_raw_parts(self.data.as_ptr().add(sub * units), units) };
         // Relaxed: after the flag's acquire, or the kernel's end. Pairs with the waves' stores.
         let used = (self.size(sub).load(Ordering::Relaxed) / 4) as usize;

@@ -1,4 +1,5 @@
-//! How long a message is under way: from a kernel to its handler and, by a word in host memory that the handler writes, back.
+//! How long a message is under way: from a kernel to its handler and, by a word in host memory that the handler writes,
+//! back.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

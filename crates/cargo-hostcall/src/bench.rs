@@ -1,4 +1,5 @@
-//! `cargo hostcall bench` starts the benchmark, which is a program of its own (`bench/`): what it draws and measures with is of no use to anything else.
+//! `cargo hostcall bench` starts the benchmark, which is a program of its own (`bench/`): what it draws and measures
+//! with is of no use to anything else.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -16,7 +16,8 @@ pub(crate) struct Arguments {
     /// Rust files with `#[hostcall::service]` traits, and with the types that these use
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// cuda: stubs for kernels, over hostcall.cuh; cpp-host: typed definitions for hosts, over hostcall.hpp; c: the same for C99, over hostcall.h; python
+    /// cuda: stubs for kernels, over hostcall.cuh; cpp-host: typed definitions for hosts, over hostcall.hpp; c: the
+    /// same for C99, over hostcall.h; python
     #[arg(long, value_name = "LANGUAGE", value_parser = language())]
     lang: Language,
     /// Where to write; without it, to standard output

@@ -102,7 +102,8 @@ fn finish(target: &Target, name: &str, image: Image, quiet: bool) -> Result<Imag
     Ok(Image::new(ImageKind::Cubin, arch.clone(), code))
 }
 
-/// `target/hostcall`, from `target/MACHINE/PROFILE/NAME.program`, or `target/hostcall/tests`, from a file that is one directory deeper.
+/// `target/hostcall`, from `target/MACHINE/PROFILE/NAME.program`, or `target/hostcall/tests`, from a file that is one
+/// directory deeper.
 fn place(file: &Path, tests: bool) -> PathBuf {
     let (depth, name) = if tests { (4, "hostcall/tests") } else { (3, "hostcall") };
     file.ancestors().nth(depth).map_or_else(|| PathBuf::from("."), |target| target.join(name))

@@ -1,6 +1,7 @@
 //! Cargo, for a device: `build`, `run` and `test` of ordinary packages.
 //!
-//! Cargo does what it always does. It is given our compiler (`RUSTC`), a target, and a runner: this program's `exec`, with the run's options.
+//! Cargo does what it always does. It is given our compiler (`RUSTC`), a target, and a runner: this program's `exec`,
+//! with the run's options.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ impl Targets {
         Targets { lib, test, no_run: true, ..Targets::default() }
     }
 
-    /// Documentation's examples are compiled by rustdoc, which knows nothing of devices: without a choice, everything else is tested.
+    /// Documentation's examples are compiled by rustdoc, which knows nothing of devices: without a choice, everything
+    /// else is tested.
     fn arguments(&self, selection: &Selection) -> Vec<OsString> {
         let mut all: Vec<OsString> = self.test.iter().flat_map(|name| ["--test".into(), name.into()]).collect();
         let chosen =
@@ -173,9 +175,9 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
     Ok(exit_code(command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?))
 }
 
-/// Has the compiler check programs as a GPU's code, and generates none: what only this machine's processor has (its assembly, its intrinsics) is an
-/// error, which the simulator, whose code this processor runs, takes without a word. `None` if all is right, else what to end with. Nothing else is said:
-/// warnings are those of the build.
+/// Has the compiler check programs as a GPU's code, and generates none: what only this machine's processor has (its
+/// assembly, its intrinsics) is an error, which the simulator, whose code this processor runs, takes without a word.
+/// `None` if all is right, else what to end with. Nothing else is said: warnings are those of the build.
 pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(&Machine::Nvptx, selection.quiet)?;
     let mut command = command(&sysroot, "check", &Selection { quiet: true, ..selection.clone() })?;
@@ -256,7 +258,8 @@ pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::
     }
 }
 
-/// What is built for an HSA device of this architecture. One that is emulated on this machine's processor runs the simulator's images.
+/// What is built for an HSA device of this architecture. One that is emulated on this machine's processor runs the
+/// simulator's images.
 pub(crate) fn amd_target(arch: &str) -> Target {
     if arch.starts_with("gfx") { Target::Amdgpu { arch: arch.to_owned() } } else { Target::Sim }
 }

@@ -1,4 +1,5 @@
-//! `cargo hostcall config`: what a package's `.cargo/config.toml` needs so that plain `cargo run` and `cargo test` run on a device.
+//! `cargo hostcall config`: what a package's `.cargo/config.toml` needs so that plain `cargo run` and `cargo test` run
+//! on a device.
 
 use std::process::ExitCode;
 

@@ -3,7 +3,8 @@
 use hostcall::{KernelReport, Server, Stats};
 use offload::{Device, DeviceKind, ProgramBundle};
 
-/// The device that was asked for, or the best there is (that `bundle`, if it is built already, was built for), and why it is this one.
+/// The device that was asked for, or the best there is (that `bundle`, if it is built already, was built for), and why
+/// it is this one.
 pub(crate) fn open(spec: Option<&str>, bundle: Option<&ProgramBundle>) -> Result<(Device, String), offload::Error> {
     match spec {
         Some(spec) => Ok((Device::open(spec)?, format!("because of --device {spec}"))),
@@ -22,7 +23,8 @@ pub(crate) fn one_of<'a>(list: &str, device: &'a str) -> Option<&'a str> {
     (list != "all" || device != "sim").then_some(device)
 }
 
-/// Gives lanes of an AMD GPU the stack that was asked for, in kernels whose need is not known. Other devices have other ways.
+/// Gives lanes of an AMD GPU the stack that was asked for, in kernels whose need is not known. Other devices have other
+/// ways.
 pub(crate) fn give_stack(device: &Device, bytes: Option<usize>) -> Result<(), offload::Error> {
     match bytes {
         Some(bytes) if device.info().kind == DeviceKind::Hsa => offload::hsa::set_stack(device, u32::try_from(bytes).unwrap_or(u32::MAX)),

@@ -57,8 +57,8 @@ fn print_platform(platform: &Platform) {
     }
 }
 
-/// Whether the host can write into the device's memory while a kernel reads it, who sees to that, and what a test of it saw.
-/// Where `Placement::NearDevice` puts serving threads.
+/// Whether the host can write into the device's memory while a kernel reads it, who sees to that, and what a test of it
+/// saw. Where `Placement::NearDevice` puts serving threads.
 fn near(device: &Device) -> Finding {
     let detail = match hostcall::Placement::near(device.info()) {
         Some(processors) => format!("processors {processors}"),

@@ -1,4 +1,5 @@
-//! Options of a program's start that come by the environment: its user's, and those that this program has for itself when cargo calls it.
+//! Options of a program's start that come by the environment: its user's, and those that this program has for itself
+//! when cargo calls it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -6,8 +7,8 @@ use std::process::Command;
 
 /// More options, from the environment: for those who have cargo call us.
 const VARIABLE: &str = "HOSTCALL_RUN";
-/// Options that this program has for itself when cargo calls it, each but the last with a [`SEPARATOR`] behind it: they are bytes, and in cargo's
-/// settings there are texts only.
+/// Options that this program has for itself when cargo calls it, each but the last with a [`SEPARATOR`] behind it: they
+/// are bytes, and in cargo's settings there are texts only.
 pub(crate) const ENCODED: &str = "HOSTCALL_ENCODED_RUN";
 const SEPARATOR: u8 = 0x1f;
 

@@ -1,4 +1,5 @@
-//! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
+//! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests
+//! with.
 
 mod ahead;
 mod fleet;
@@ -55,7 +56,8 @@ impl Threads {
 /// Where a program is entered.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Entry {
-    /// Launch this kernel of the program instead of `main`. The words after `--` are its parameters, which must be numbers, then arguments
+    /// Launch this kernel of the program instead of `main`. The words after `--` are its parameters, which must be
+    /// numbers, then arguments
     #[arg(long = "kernel", id = "of_program", value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
@@ -111,7 +113,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     }
 }
 
-/// What the program was linked with and what answers it here must be of one state: they speak to each other in words of their own.
+/// What the program was linked with and what answers it here must be of one state: they speak to each other in words of
+/// their own.
 fn check_runtime(image: &Path, bundle: &ProgramBundle) -> Result<(), String> {
     match (hostcall_build::linked_runtime(bundle), hostcall_build::runtime_state()) {
         (Some(linked), Some(ours)) if linked != ours => Err(format!(
@@ -159,7 +162,8 @@ fn start(
         builder = builder.arg(argument);
     }
     if options.ports.is_none() {
-        // No wave but a thread calls, and none makes two calls at once. Less memory to pin is most of the server's start.
+        // No wave but a thread calls, and none makes two calls at once. Less memory to pin is most of the server's
+        // start.
         builder = builder.ports(waves).staging(waves.min(SLOTS), SLOT);
     }
     let (loaded, served) = beside(|| ahead.load(&device, bundle), || serve(builder, &device));
@@ -182,7 +186,8 @@ fn start(
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
     let launch = hostcall::std_programs::program_launch(&kernel, waves);
-    // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
+    // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our
+    // linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new()) }.map_err(|error| match error {
         // The simulator's waves are threads of this machine.
         Error::Backend { .. } if device.info().kind == DeviceKind::Sim => format!("--threads {waves}: {error}"),
@@ -193,7 +198,8 @@ fn start(
     if device.info().kind == DeviceKind::Sim {
         drop((queue, kernel, program, device));
     } else {
-        // The process ends next, and the system gives back what it has of the device, faster than the driver when it is asked to.
+        // The process ends next, and the system gives back what it has of the device, faster than the driver when it is
+        // asked to.
         std::mem::forget((queue, kernel, program, device));
     }
     phases.end("release the device");
@@ -236,8 +242,8 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     if !quiet {
         eprintln!("running {name} of {} on {} ({why})", image.display(), device.info().name);
     }
-    // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
-    // whoever types the command answers for, as for the kernel itself.
+    // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no
+    // addresses is what whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
     watch.finish(Launched::Kernel, server, receiver, &queue, options.stats, quiet)
 }

@@ -67,7 +67,8 @@ impl Shape {
     }
 }
 
-/// Builds the crate, launches the kernel with the parameters at the front of `texts`, and hands it the others as arguments.
+/// Builds the crate, launches the kernel with the parameters at the front of `texts`, and hands it the others as
+/// arguments.
 pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &str, texts: &[OsString]) -> Outcome {
     if options.devices.is_some() {
         return Err("--devices is for programs with std (`cargo hostcall run [-p PACKAGE]`): a kernel crate runs on one device".into());
@@ -93,8 +94,8 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
     let watch = Watch::new(options.timeout)?;
     // Who reads this may press Ctrl-C.
     eprintln!("running {name} on {} ({why})", device.info().name);
-    // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
-    // whoever types the command answers for, as for the kernel itself.
+    // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no
+    // addresses is what whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
     watch.finish(Launched::Kernel, server, receiver, &queue, options.stats, false)
 }

@@ -14,7 +14,8 @@ use crate::{Outcome, device};
 const PANICKED: u8 = 101;
 /// Exit code after a stack overflow: that of a Rust program, which says so and aborts, as shells have it.
 const ABORTED: u8 = 134;
-/// Exit code after a fault, of memory or otherwise, and after the loss of the device: that of a program which the system ends for it, as shells have it.
+/// Exit code after a fault, of memory or otherwise, and after the loss of the device: that of a program which the
+/// system ends for it, as shells have it.
 const FAULTED: u8 = 139;
 /// Exit code after `--timeout`: that of `timeout(1)`.
 pub(crate) const TIMED_OUT: u8 = 124;
@@ -29,7 +30,8 @@ enum End {
     Interrupted,
 }
 
-/// Says that a queue is at its end, when it is dropped: a completion that will never be called, because its device was lost, is dropped too.
+/// Says that a queue is at its end, when it is dropped: a completion that will never be called, because its device was
+/// lost, is dropped too.
 struct Tell(mpsc::Sender<End>, usize);
 
 impl Drop for Tell {
@@ -90,7 +92,8 @@ impl Watch {
         }
         match code {
             Some(code @ (TIMED_OUT | INTERRUPTED)) => {
-                // Calls fail from now on, and the trace is complete. What runs may run on all the same: it ends with this process.
+                // Calls fail from now on, and the trace is complete. What runs may run on all the same: it ends with
+                // this process.
                 drop(server);
                 if let Some(receiver) = receiver {
                     receiver.end(quiet);
@@ -102,8 +105,8 @@ impl Watch {
         }
     }
 
-    /// As [`Watch::finish`], for what was launched on several devices: each says what went wrong as soon as it has ended, and the first one's exit code that
-    /// is none of a success is that of all.
+    /// As [`Watch::finish`], for what was launched on several devices: each says what went wrong as soon as it has
+    /// ended, and the first one's exit code that is none of a success is that of all.
     pub(crate) fn finish_all(self, together: Together<'_>, stats: bool, quiet: bool) -> Outcome {
         let Together { fleet, mut receivers, queues, launched } = together;
         for (number, queue) in queues.iter().enumerate() {
@@ -214,8 +217,8 @@ impl Launched<'_> {
     }
 }
 
-/// What is said of calls that the policy refused. Who wants to hear little hears of the first, and only if the program failed: many look for what they can
-/// do without.
+/// What is said of calls that the policy refused. Who wants to hear little hears of the first, and only if the program
+/// failed: many look for what they can do without.
 fn notes(denials: &[impl ToString], quiet: bool, succeeded: bool) -> Vec<String> {
     if quiet && succeeded {
         return Vec::new();

@@ -1,6 +1,7 @@
 //! The command line: `cargo hostcall …`.
 //!
-//! Each command is a module with its `Arguments` and a `run` that returns the process's exit code; `main` is the table of them.
+//! Each command is a module with its `Arguments` and a `run` that returns the process's exit code; `main` is the table
+//! of them.
 
 mod bench;
 mod bindgen;
@@ -110,8 +111,8 @@ fn arguments() -> impl Iterator<Item = OsString> {
     program.into_iter().chain(rest)
 }
 
-/// Cuts off what follows the first `--` of commands that hand it to a program: the program's own options are none of ours. `exec` gets its image and all
-/// after it in one piece, and the environment's options before.
+/// Cuts off what follows the first `--` of commands that hand it to a program: the program's own options are none of
+/// ours. `exec` gets its image and all after it in one piece, and the environment's options before.
 fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
     match arguments.get(1).and_then(|command| command.to_str()) {
         Some("run" | "test") => {

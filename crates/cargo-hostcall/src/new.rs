@@ -13,7 +13,8 @@ use crate::Outcome;
 pub(crate) struct Arguments {
     /// The directory to make; its last part is the package's name
     path: PathBuf,
-    /// Make a program that runs here and launches a kernel, which calls it. Without this, the whole program runs on the device
+    /// Make a program that runs here and launches a kernel, which calls it. Without this, the whole program runs on the
+    /// device
     #[arg(long)]
     kernel: bool,
 }
@@ -87,7 +88,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The manifest with our lints, unless cargo has made the package a member of a workspace whose lints it has: a package cannot have both.
+/// The manifest with our lints, unless cargo has made the package a member of a workspace whose lints it has: a package
+/// cannot have both.
 fn with_lints(manifest: String) -> String {
     if manifest.lines().any(|line| line.trim() == "[lints]") { manifest } else { manifest + LINTS }
 }

@@ -19,11 +19,12 @@ use crate::{device, values};
 /// Where to run, with what, and what may be reached from there.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// The device: sim, sim:SETTINGS, cuda, cuda:N, or rank, this process's share of the GPUs if mpirun, srun or the like has started it [default: the
-    /// first CUDA device, else the simulator]
+    /// The device: sim, sim:SETTINGS, cuda, cuda:N, or rank, this process's share of the GPUs if mpirun, srun or the
+    /// like has started it [default: the first CUDA device, else the simulator]
     #[arg(long, value_name = "D", overrides_with = "device")]
     pub(crate) device: Option<String>,
-    /// Several devices, on each of which the program runs, all at once: all, cuda, cuda:0,1, sim*4. Each knows its number by HOSTCALL_RANK
+    /// Several devices, on each of which the program runs, all at once: all, cuda, cuda:0,1, sim*4. Each knows its
+    /// number by HOSTCALL_RANK
     #[arg(long, value_name = "LIST", conflicts_with = "device")]
     pub(crate) devices: Option<String>,
     /// Run each of --devices in a process of its own: a GPU that faults takes all GPUs of its process with it
@@ -35,7 +36,8 @@ pub(crate) struct Options {
     /// Directory, by its name GUEST, in which the program starts [default: /]
     #[arg(long, value_name = "GUEST")]
     pub(crate) cwd: Option<OsString>,
-    /// What the program finds as its own name, argument 0: programs that are many choose by it which to be [default: the image's path]
+    /// What the program finds as its own name, argument 0: programs that are many choose by it which to be [default:
+    /// the image's path]
     #[arg(long, value_name = "NAME")]
     pub(crate) argv0: Option<OsString>,
     /// Grant an environment variable, with this value or with its value on this machine
@@ -44,8 +46,9 @@ pub(crate) struct Options {
     /// Grant the whole network
     #[arg(long)]
     pub(crate) net: bool,
-    /// Grant a place in the network; * stands for any host or port. A name grants the public addresses that it resolves to. +loopback,
-    /// +private, +link-local, +unspecified, +multicast or +any behind the port grants others (localhost needs none)
+    /// Grant a place in the network; * stands for any host or port. A name grants the public addresses that it resolves
+    /// to. +loopback, +private, +link-local, +unspecified, +multicast or +any behind the port grants others (localhost
+    /// needs none)
     #[arg(long, value_name = "HOST:PORT[+RANGE…]")]
     pub(crate) net_allow: Vec<NetGrant>,
     /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
@@ -60,21 +63,24 @@ pub(crate) struct Options {
     /// Print at the end how often each service was called, and how long its calls took
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Write a trace of all calls, for Chrome's and Perfetto's viewers. In the name, and in those of --stream, %r is the rank, and %% a %
+    /// Write a trace of all calls, for Chrome's and Perfetto's viewers. In the name, and in those of --stream, %r is
+    /// the rank, and %% a %
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Where the messages go that the program sends through streams: a recording, FILE.hcs, which `cargo hostcall stream` reads; in builds with the features
-    /// for it also parquet://DIR, arrow://DIR, perfetto://FILE, s3://BUCKET/PATH, file:///DIR and nats://HOST/PREFIX. May be given several times
+    /// Where the messages go that the program sends through streams: a recording, FILE.hcs, which `cargo hostcall
+    /// stream` reads; in builds with the features for it also parquet://DIR, arrow://DIR, perfetto://FILE,
+    /// s3://BUCKET/PATH, file:///DIR and nats://HOST/PREFIX. May be given several times
     #[arg(long = "stream", value_name = "TARGET", value_parser = OsStringValueParser::new().try_map(|text| Target::parse(&text)))]
     pub(crate) streams: Vec<Target>,
-    /// Which messages of a stream are wanted: `NAME: groups=0..8, group.x=0, waves=0..2, lanes=0xff, lane.y=0..4, rate=1/64`, some of these, or `NAME: none`.
-    /// May be given for several streams
+    /// Which messages of a stream are wanted: `NAME: groups=0..8, group.x=0, waves=0..2, lanes=0xff, lane.y=0..4,
+    /// rate=1/64`, some of these, or `NAME: none`. May be given for several streams
     #[arg(long, value_name = "FILTER", requires = "streams", value_parser = filter)]
     pub(crate) stream_filter: Vec<NamedFilter>,
     /// What messages do when their ring is full, whatever their definition says: block, drop, wait, sample
     #[arg(long, value_name = "POLICY", requires = "streams", value_parser = policy)]
     pub(crate) stream_policy: Option<Policy>,
-    /// Memory of the host for messages on their way, in bytes, or with k, m or g [default: 64m, and 2m in the simulator]
+    /// Memory of the host for messages on their way, in bytes, or with k, m or g [default: 64m, and 2m in the
+    /// simulator]
     #[arg(long, value_name = "BYTES", requires = "streams", value_parser = values::size)]
     pub(crate) stream_memory: Option<usize>,
     /// End the run after this many seconds; each test has this time for itself
@@ -88,7 +94,8 @@ pub(crate) struct Options {
 impl Options {
     /// Gives the server what was granted, and `heap` bytes where nothing else was said.
     pub(crate) fn apply(&self, mut builder: ServerBuilder, heap: usize) -> Result<ServerBuilder, String> {
-        // The driver takes half a second to open a process's first window, longer than most programs run. Who wants one says so.
+        // The driver takes half a second to open a process's first window, longer than most programs run. Who wants one
+        // says so.
         let window = std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty());
         builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats).window(window).waves_help(true);
         for grant in &self.dirs {
@@ -140,7 +147,8 @@ impl Options {
         Ok(self.one_of("all", &all[mine]))
     }
 
-    /// The options of one of several runs: file names with its rank, which its program is told. `None`: it is the only one.
+    /// The options of one of several runs: file names with its rank, which its program is told. `None`: it is the only
+    /// one.
     pub(crate) fn of_rank(&self, rank: Option<Rank>) -> Result<Self, TargetError> {
         let named = rank.unwrap_or(Rank::ALONE);
         let target = |target: &Target| Target::parse(&named.put_into(target.to_argument()));
@@ -183,8 +191,8 @@ impl Options {
         Receiver::start(&wanted, device, program)
     }
 
-    /// Opens the device, and why it is this one. `room` is how many waves a program wants at once, and how large their stacks are if nothing else was said: the
-    /// simulator becomes as large as that.
+    /// Opens the device, and why it is this one. `room` is how many waves a program wants at once, and how large their
+    /// stacks are if nothing else was said: the simulator becomes as large as that.
     pub(crate) fn open(&self, bundle: &ProgramBundle, room: Room) -> Result<(Device, String), Error> {
         let simulator = match self.device.as_deref() {
             Some(spec) => spec.split_once(':').map_or(spec == "sim", |(kind, _)| kind == "sim").then(|| spec.to_owned()),
@@ -201,7 +209,8 @@ impl Options {
         }
     }
 
-    /// The same options as arguments, for another process. Paths become absolute: cargo starts tests in the directory of their package.
+    /// The same options as arguments, for another process. Paths become absolute: cargo starts tests in the directory
+    /// of their package.
     pub(crate) fn to_arguments(&self) -> Vec<OsString> {
         let mut all: Vec<OsString> = Vec::new();
         let mut add = |name: &str, value: OsString| all.extend([name.into(), value]);
@@ -278,7 +287,8 @@ fn named(variable: &OsStr) -> Result<(&OsStr, OsString), String> {
 /// What programs look at before they write colours: whether the terminal has them, and whether its user wants them.
 const OF_TERMINAL: [&str; 6] = ["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"];
 
-/// The variables of [`OF_TERMINAL`], if a program here writes to a terminal: without them it cannot know what that can show.
+/// The variables of [`OF_TERMINAL`], if a program here writes to a terminal: without them it cannot know what that can
+/// show.
 fn of_terminal() -> impl Iterator<Item = (&'static str, OsString)> {
     let is_terminal = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
     OF_TERMINAL.into_iter().filter(move |_| is_terminal).filter_map(|name| Some((name, std::env::var_os(name)?)))

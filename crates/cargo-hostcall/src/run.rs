@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     threads: exec::Threads,
     #[command(flatten)]
     selection: Selection,
-    /// Run the program in the simulator without a check that a GPU could run it. That check is made if std for GPUs has been built, as a build for one does
+    /// Run the program in the simulator without a check that a GPU could run it. That check is made if std for GPUs has
+    /// been built, as a build for one does
     #[arg(long, conflicts_with = "kernel_crate")]
     no_check_gpu: bool,
     #[command(flatten)]
@@ -31,7 +32,8 @@ pub(crate) struct Arguments {
     kernel_crate: Option<PathBuf>,
     /// Name of the kernel
     kernel: Option<String>,
-    /// Parameters of the kernel, which must be numbers (3, -1, 2.5, 7u64, 1f32), and then arguments that the kernel reads itself
+    /// Parameters of the kernel, which must be numbers (3, -1, 2.5, 7u64, 1f32), and then arguments that the kernel
+    /// reads itself
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }

@@ -19,8 +19,8 @@ pub(crate) enum ParamError {
     Size { kernel: String, index: usize, size: u32 },
 }
 
-/// The kernel's parameters from the first of `texts`, by its table of sizes, and the texts that are left. A kernel without a table is taken to
-/// have none.
+/// The kernel's parameters from the first of `texts`, by its table of sizes, and the texts that are left. A kernel
+/// without a table is taken to have none.
 pub(crate) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [OsString]) -> Result<(Args, &'a [OsString]), ParamError> {
     let sizes = sizes.unwrap_or_default();
     let kernel = || kernel.to_owned();
@@ -47,8 +47,8 @@ pub(crate) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [OsStri
     Ok((args, rest))
 }
 
-/// The bits of a number of `size` bytes. The table knows no types, so what is written with a point, an exponent or `f32`/`f64` is a float,
-/// all else an integer, which may be signed if its value fits so.
+/// The bits of a number of `size` bytes. The table knows no types, so what is written with a point, an exponent or
+/// `f32`/`f64` is a float, all else an integer, which may be signed if its value fits so.
 fn number(text: &str, size: u32) -> Option<u128> {
     let (digits, kind) = match text.find(['u', 'i', 'f']).filter(|&at| at > 0 && text.as_bytes()[at - 1].is_ascii_digit()) {
         Some(at) if !text.starts_with("0x") => text.split_at(at),

@@ -1,4 +1,5 @@
-//! Programs with std for AMD's GPUs: compiled, linked and taken apart again. There is no such GPU here, so nothing of it runs.
+//! Programs with std for AMD's GPUs: compiled, linked and taken apart again. There is no such GPU here, so nothing of
+//! it runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,8 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, code: &[u8], words: &[&str])
     let undefined: Vec<String> = symbols.iter().skip(1).filter(|symbol| symbol.is_undefined(endian)).map(name).collect();
     assert!(undefined.is_empty(), "{arch}: nobody defines {undefined:?}");
     let defined: Vec<String> = symbols.iter().filter(|symbol| !symbol.is_undefined(endian)).map(name).collect();
-    // The last two: where the host says where threads' stacks are, and that nobody can tell how much of its own memory a lane needs.
+    // The last two: where the host says where threads' stacks are, and that nobody can tell how much of its own memory
+    // a lane needs.
     let always =
         ["hostcall_std", "hostcall_std.kd", "__hostcall_device", "__hostcall_abi", "__hostcall_stacks", "__HOSTCALL_STACK__hostcall_std"];
     for word in always.iter().chain(words) {

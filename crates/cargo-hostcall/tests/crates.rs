@@ -1,7 +1,9 @@
-//! Popular crates of the registry, unmodified: `tests/suites/crates` uses each a little, on the device and on this machine, and prints what came of it.
+//! Popular crates of the registry, unmodified: `tests/suites/crates` uses each a little, on the device and on this
+//! machine, and prints what came of it.
 //!
-//! `cargo xtask crates` runs this and shows the results. `docs/reference/std-reference.md` must name every crate that is used here, and every one that cannot be.
-//! `tests/suites/unix-crates` and `tests/suites/unix-tools` have those that are compiled and not used.
+//! `cargo xtask crates` runs this and shows the results. `docs/reference/std-reference.md` must name every crate that
+//! is used here, and every one that cannot be. `tests/suites/unix-crates` and `tests/suites/unix-tools` have those that
+//! are compiled and not used.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Faults end a run at once, whatever the device, with what is known of them and the exit code that a shell shows for a program that the system ends.
+//! Faults end a run at once, whatever the device, with what is known of them and the exit code that a shell shows for a
+//! program that the system ends.
 
 mod support;
 

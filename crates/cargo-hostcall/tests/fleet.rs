@@ -87,7 +87,8 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
 
     isolated(&package, run);
 
-    // All GPUs of a machine without one are the simulator, and it says why; a driver that does not work is none to go without.
+    // All GPUs of a machine without one are the simulator, and it says why; a driver that does not work is none to go
+    // without.
     if Device::list("cuda").is_ok() || Device::list("hsa").is_ok() {
         println!("skipped: what `all` is without a GPU; there is one");
     } else {
@@ -174,7 +175,8 @@ fn isolated(package: &Package, run: impl Fn(&[&str], &[&str]) -> Output) {
     assert_eq!((output.status.code(), lines(&text(&output.stdout))), (Some(139), expected.to_vec()));
 }
 
-/// The same under launchers that are there: Open MPI's and MPICH's, whose variables differ. `cargo xtask setup` installs both.
+/// The same under launchers that are there: Open MPI's and MPICH's, whose variables differ. `cargo xtask setup`
+/// installs both.
 fn launched(package: &Package) {
     // Without a GPU each rank's share of all of them is the simulator, for which the program is built.
     let device = if Device::list("all").is_ok_and(|all| all == ["sim"]) { "rank" } else { "sim" };

@@ -1,5 +1,5 @@
-//! `cargo hostcall run --kernel`: kernels of programs with std (`tests/programs/lines`, `tests/programs/lanes`), each of whose lanes is a thread.
-//! Where, and with what: [`support`].
+//! `cargo hostcall run --kernel`: kernels of programs with std (`tests/programs/lines`, `tests/programs/lanes`), each
+//! of whose lanes is a thread. Where, and with what: [`support`].
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Programs with std for NVIDIA's GPUs, as PTX: how large the smallest is, what is in it, and that helper lanes need no stack. What they do is in `programs.rs`.
+//! Programs with std for NVIDIA's GPUs, as PTX: how large the smallest is, what is in it, and that helper lanes need no
+//! stack. What they do is in `programs.rs`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -90,7 +91,8 @@ fn a_program_that_is_not_optimised_is_compiled_and_assembled_in_parts_and_anothe
     }
 }
 
-/// What is more than a few bytes is copied by the runtime, which may have helpers, and nobody else's code loops over bytes that it loads and stores.
+/// What is more than a few bytes is copied by the runtime, which may have helpers, and nobody else's code loops over
+/// bytes that it loads and stores.
 fn copies_are_the_runtimes(text: &str) {
     let ptx = Ptx::parse(text);
     for served in ["__hostcall_copy", "__hostcall_fill"] {

@@ -1,4 +1,5 @@
-//! Standard output that nobody reads any more, or that is full: programs learn of it as they do on this machine. On the simulator.
+//! Standard output that nobody reads any more, or that is full: programs learn of it as they do on this machine. On the
+//! simulator.
 
 mod support;
 

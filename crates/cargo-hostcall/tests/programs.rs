@@ -1,5 +1,5 @@
-//! The programs of `tests/programs/`, run by `cargo hostcall run`, and where it says something by `cargo run` on this machine for comparison.
-//! Where, and with what: [`support`].
+//! The programs of `tests/programs/`, run by `cargo hostcall run`, and where it says something by `cargo run` on this
+//! machine for comparison. Where, and with what: [`support`].
 
 mod support;
 
@@ -43,7 +43,8 @@ fn what_is_not_granted_is_denied_and_the_flag_is_named() {
     assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--net"), "{}", ran.stderr);
 }
 
-/// What is said to whoever runs a program is done, word by word: a file named alone, a file in a directory, and too little granted.
+/// What is said to whoever runs a program is done, word by word: a file named alone, a file in a directory, and too
+/// little granted.
 #[test]
 fn the_flag_that_is_named_for_a_refused_path_is_accepted_and_enough() {
     needs_toolchain!();
@@ -379,7 +380,8 @@ fn standard_streams_are_what_whoever_started_the_program_made_them() {
         assert_eq!(there, here);
     }
     assert_eq!(run(&[], "streams", &["look"], b"by a pipe").succeeded().text(), "a pipe, a pipe, a pipe\n\"by a pipe\"\n");
-    // The cursor is shared with whoever started the program, output may be the input, and a copy goes from file to file.
+    // The cursor is shared with whoever started the program, output may be the input, and a copy goes from file to
+    // file.
     let mut file = File::open(&input).expect("it is there");
     let mut command = device(&["--dir", &format!("{}::/", dir.path().display())]);
     let output = command.args(["copy", "left"]).stdin(file.try_clone().expect("a second")).output().expect("it starts");

@@ -1,5 +1,5 @@
-//! `cargo hostcall stream`, over the recording that the first version wrote (`hostcall-stream`'s `tests/files/v1.hcs`): six messages of two values of
-//! `Loss`, and one of `Access` behind a gap.
+//! `cargo hostcall stream`, over the recording that the first version wrote (`hostcall-stream`'s `tests/files/v1.hcs`):
+//! six messages of two values of `Loss`, and one of `Access` behind a gap.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,8 @@ fn cat_prints_values_and_head_the_first_of_them() {
     assert_eq!(succeeded(&stream(&["cat", "--stream", "Silent"], &file(), &[])), "");
 }
 
-/// A recording of one launch of 2x3x1 workgroups of 8x4x1 lanes, whose lanes each send their number; and of one whose shape nobody knows.
+/// A recording of one launch of 2x3x1 workgroups of 8x4x1 lanes, whose lanes each send their number; and of one whose
+/// shape nobody knows.
 fn shaped(dir: &TempDir) -> PathBuf {
     use hostcall_stream::file::{Device, Program, Writer};
     use hostcall_stream::{Dispatch, Field, Header, Policy, Schema, Shape};

@@ -1,5 +1,5 @@
-//! `cargo hostcall stream` over a recording of bytes and text (`hostcall-stream`'s `tests/files/v2.hcs`): two messages of `Frame`, two of `Note`, of which one
-//! is no UTF-8, and one of `Loss`.
+//! `cargo hostcall stream` over a recording of bytes and text (`hostcall-stream`'s `tests/files/v2.hcs`): two messages
+//! of `Frame`, two of `Note`, of which one is no UTF-8, and one of `Loss`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

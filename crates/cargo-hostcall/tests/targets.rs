@@ -1,5 +1,6 @@
-//! `cargo hostcall run --stream` on the simulator, with a kernel of `fixtures/ends` whose lanes send numbers: which messages are wanted, and where they go.
-//! What is behind features of the command line is tested in builds with them (`cargo xtask test`).
+//! `cargo hostcall run --stream` on the simulator, with a kernel of `fixtures/ends` whose lanes send numbers: which
+//! messages are wanted, and where they go. What is behind features of the command line is tested in builds with them
+//! (`cargo xtask test`).
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,5 @@
-//! What the standard streams are reaches the program: terminals, their size, and whether they have colours. On a pseudo-terminal.
+//! What the standard streams are reaches the program: terminals, their size, and whether they have colours. On a
+//! pseudo-terminal.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! The way from an ordinary package to a device: `new`, `build`, `test`, `config`, and what is said where it ends. On the simulator.
+//! The way from an ordinary package to a device: `new`, `build`, `test`, `config`, and what is said where it ends. On
+//! the simulator.
 
 use std::fs;
 use std::path::{Path, PathBuf};

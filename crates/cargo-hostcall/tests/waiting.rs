@@ -1,5 +1,5 @@
-//! Programs that wait for many things at a time: `tests/programs/events` and `tests/programs/async`, run by `cargo hostcall run` and, to compare, by `cargo run` on this
-//! machine.
+//! Programs that wait for many things at a time: `tests/programs/events` and `tests/programs/async`, run by `cargo
+//! hostcall run` and, to compare, by `cargo run` on this machine.
 
 mod support;
 

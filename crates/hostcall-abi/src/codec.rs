@@ -296,8 +296,8 @@ impl VarHead {
     pub const MOST_RESULT: usize = 64;
 }
 
-/// Ends a compilation whose service can never be called: no message carries its arguments, or its result. `units` are those of all arguments, one for each
-/// string or slice and [`VarHead::DWORDS`] more if there are any (`takes_var`).
+/// Ends a compilation whose service can never be called: no message carries its arguments, or its result. `units` are
+/// those of all arguments, one for each string or slice and [`VarHead::DWORDS`] more if there are any (`takes_var`).
 ///
 /// # Panics
 /// Then.

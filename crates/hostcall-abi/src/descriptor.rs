@@ -67,8 +67,9 @@ pub struct Descriptor {
 
 /// When a waiting lane first looks for its reply: `clocks + lanes * per_lane` of the device's clocks after its request.
 ///
-/// A poll is a round trip over the bus that samples the word half-way, so one that comes just too early costs a whole further trip, and one that
-/// comes too late what it waited. Which delay is best is a matter of the two processors; devices that do not wait ignore it.
+/// A poll is a round trip over the bus that samples the word half-way, so one that comes just too early costs a whole
+/// further trip, and one that comes too late what it waited. Which delay is best is a matter of the two processors;
+/// devices that do not wait ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct FirstPoll {
@@ -121,8 +122,8 @@ impl Descriptor {
         reserved: 0,
     };
 
-    /// The descriptor of a buffer whose host part the device sees at `host`, whose window (looked at only if the geometry has
-    /// one) at `window`, and whose device part lies at `device`. Heap, `closed` and seed are left zero.
+    /// The descriptor of a buffer whose host part the device sees at `host`, whose window (looked at only if the
+    /// geometry has one) at `window`, and whose device part lies at `device`. Heap, `closed` and seed are left zero.
     pub const fn new(g: &Geometry, host: u64, window: u64, device: u64) -> Self {
         let h = g.host_layout();
         let w = g.window_layout();
@@ -159,8 +160,8 @@ impl Descriptor {
     }
 }
 
-/// First line of a port buffer's window, or without one of its host memory: written by the host, read by waiting lanes when a
-/// reply is late, and with a window before each call.
+/// First line of a port buffer's window, or without one of its host memory: written by the host, read by waiting lanes
+/// when a reply is late, and with a window before each call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Control {
@@ -176,7 +177,8 @@ pub struct Control {
 pub struct SignatureWord<const TEXT: usize> {
     /// [`crate::codec::signature`], which the host compares with its own.
     pub hash: u64,
-    /// The definition for people, `fn(f32) -> f32`, filled up with zeros to a multiple of 8; empty where the hash has to do.
+    /// The definition for people, `fn(f32) -> f32`, filled up with zeros to a multiple of 8; empty where the hash has
+    /// to do.
     pub text: [u8; TEXT],
 }
 
@@ -193,8 +195,8 @@ impl<const TEXT: usize> SignatureWord<TEXT> {
     }
 }
 
-/// A service as a value: what the host passes to a kernel that is to call this service, and not the one that has the name. The host's
-/// `ServiceHandle::callee` makes it.
+/// A service as a value: what the host passes to a kernel that is to call this service, and not the one that has the
+/// name. The host's `ServiceHandle::callee` makes it.
 ///
 /// The default is nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,13 +229,15 @@ impl Callee {
 pub struct KernelParams {
     /// Parameters.
     pub count: u32,
-    /// Of each, in order, the byte size (bits 0 to 15) and what is said of its type (bits 16 to 31): where a slice's address or a pointer is passed,
-    /// what [its elements](Element) are; of a number, what number it is. Those past `count` are 0.
+    /// Of each, in order, the byte size (bits 0 to 15) and what is said of its type (bits 16 to 31): where a slice's
+    /// address or a pointer is passed, what [its elements](Element) are; of a number, what number it is. Those past
+    /// `count` are 0.
     pub sizes: [u32; KernelParams::MAX],
 }
 
-/// What the elements of a slice are, as far as two sides that do not share their types can say: size and kind of number. Bits 0 to 11 are the
-/// size in bytes, 0 where it is not said; bits 12 to 14 the kind; bit 15 is set for the parameter itself, which is such a number and no address.
+/// What the elements of a slice are, as far as two sides that do not share their types can say: size and kind of
+/// number. Bits 0 to 11 are the size in bytes, 0 where it is not said; bits 12 to 14 the kind; bit 15 is set for the
+/// parameter itself, which is such a number and no address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element(pub u16);
 

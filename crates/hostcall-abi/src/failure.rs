@@ -112,7 +112,8 @@ pub const fn place_units(what: &str, place: &Location<'_>) -> [u32; SITE_UNITS] 
     units
 }
 
-/// Puts up to `most` bytes of `text` from `from` on into the units from `at` on, little-endian as on all machines that this crate serves.
+/// Puts up to `most` bytes of `text` from `from` on into the units from `at` on, little-endian as on all machines that
+/// this crate serves.
 const fn pack(text: &[u8], from: usize, most: usize, at: usize, units: &mut [u32; SITE_UNITS]) {
     let (Some((_, mut text)), Some((_, mut units))) = (text.split_at_checked(from), units.as_mut_slice().split_at_mut_checked(at)) else {
         return;

@@ -7,7 +7,8 @@ use crate::word::Word;
 /// Sizes of one port buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Ports. At least one more than waves can be resident, or waves queue for them: each may keep one, and the last is never kept.
+    /// Ports. At least one more than waves can be resident, or waves queue for them: each may keep one, and the last is
+    /// never kept.
     pub ports: u32,
     /// Lanes of a wave: 32 or 64.
     pub lanes: u32,
@@ -19,8 +20,8 @@ pub struct Geometry {
     pub slots: u32,
     /// Bytes of one staging slot; a multiple of 4096.
     pub slot_bytes: u32,
-    /// Whether the host's words to the device (replies, and the control line) lie in a *window*: device memory that the host writes
-    /// and never reads.
+    /// Whether the host's words to the device (replies, and the control line) lie in a *window*: device memory that the
+    /// host writes and never reads.
     pub window: bool,
 }
 
@@ -70,7 +71,8 @@ impl fmt::Debug for GeometryError {
     }
 }
 
-/// Byte offsets of a port buffer's parts in host memory, and its size. With a window, control page and replies are there instead.
+/// Byte offsets of a port buffer's parts in host memory, and its size. With a window, control page and replies are
+/// there instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostLayout {
     /// [`crate::descriptor::Control`]: written by the host only.
@@ -87,7 +89,8 @@ pub struct HostLayout {
     pub bytes: usize,
 }
 
-/// Byte offsets of a port buffer's parts in a window, and its size. All of it is written by the host only, in whole lines.
+/// Byte offsets of a port buffer's parts in a window, and its size. All of it is written by the host only, in whole
+/// lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowLayout {
     /// [`crate::descriptor::Control`].
@@ -175,8 +178,9 @@ impl Geometry {
 
     /// Words from one word of a lone lane's reply to its next.
     ///
-    /// Two polling loads of one lane into the same 32-byte sector of host memory wait for each other on NVIDIA GPUs (measured on an
-    /// H200: 1.9 times the floor instead of 1.0), so there it is 2. A window is the GPU's own memory, and the host writes whole lines.
+    /// Two polling loads of one lane into the same 32-byte sector of host memory wait for each other on NVIDIA GPUs
+    /// (measured on an H200: 1.9 times the floor instead of 1.0), so there it is 2. A window is the GPU's own memory,
+    /// and the host writes whole lines.
     pub const fn lone_stride(&self) -> u32 {
         if self.window { 1 } else { 2 }
     }

@@ -46,8 +46,8 @@ impl Flags {
 /// | 6–13 | mask | units 0 and 1 of the payload |
 /// | 14–15 | tag with the header bit | the same |
 ///
-/// The payloads of many lanes follow *interleaved*: with `n` bits set in `mask`, word `j` of the `r`-th active
-/// lane is word `1 + j·n + r` of the message, so a wave's stores coalesce. A lone lane's words follow one after another.
+/// The payloads of many lanes follow *interleaved*: with `n` bits set in `mask`, word `j` of the `r`-th active lane is
+/// word `1 + j·n + r` of the message, so a wave's stores coalesce. A lone lane's words follow one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Number of the service, given by the host when the program was attached; 0 is nobody's.
@@ -64,7 +64,8 @@ impl Header {
     /// Units of payload that travel in a lone lane's header word.
     pub const LONE_UNITS: u32 = 2;
 
-    /// The most whole units of payload that a message of one lane can say that it has. A message of several lanes carries less for each.
+    /// The most whole units of payload that a message of one lane can say that it has. A message of several lanes
+    /// carries less for each.
     pub const MOST_UNITS: usize = Self::units_in(u8::MAX as u32, 1) as usize;
 
     /// Words behind the header word that carry `units` units of each of `lanes` lanes.
@@ -175,7 +176,8 @@ impl ReplyHead {
         words_of(if dwords < 1 << 30 { 1 + dwords } else { 1 << 30 })
     }
 
-    /// Whether a reply that carries `dwords` 32-bit units has a word `j`: `j < words(dwords)`, by one comparison where `j` is known.
+    /// Whether a reply that carries `dwords` 32-bit units has a word `j`: `j < words(dwords)`, by one comparison where
+    /// `j` is known.
     #[inline(always)]
     pub const fn reaches(dwords: u32, j: u32) -> bool {
         // The head is a unit too. Units that fit into the `j` words before, less the head.

@@ -21,12 +21,13 @@ macro_rules! builtin_services {
             /// A piece of a text that does not fit into one call. The host joins the pieces with the same
             /// `key` and writes them, whole, with the `last`.
             fn print_piece(stream: u32, key: u64, last: bool, text: &[u8]) -> ();
-            /// Writes what C's `printf` makes of a format and values, which the host puts together: how many bytes. `values` and texts: see
-            /// `hostcall_abi::services::printf`.
+            /// Writes what C's `printf` makes of a format and values, which the host puts together: how many bytes.
+            /// `values` and texts: see `hostcall_abi::services::printf`.
             fn format(stream: u32, format: &[u8], values: &[u32], text0: &[u8], text1: &[u8], text2: &[u8], text3: &[u8]) -> u32;
         }
 
-        /// Files and directories. A handle is a number that only the program it was given to can use; a path is bytes without a zero.
+        /// Files and directories. A handle is a number that only the program it was given to can use; a path is bytes
+        /// without a zero.
         #[$service]
         pub trait Files {
             /// Opens a file. `options`: see `hostcall_abi::services::open`.
@@ -41,7 +42,8 @@ macro_rules! builtin_services {
             fn write(handle: u64, from: &[u8]) -> Result<u32, u32>;
             /// Writes at `offset`.
             fn write_at(handle: u64, offset: u64, from: &[u8]) -> Result<u32, u32>;
-            /// Moves the cursor. `whence`: 0 from the start, 1 from here, 2 from the end, 3 to data from an offset on, 4 to a hole from there on.
+            /// Moves the cursor. `whence`: 0 from the start, 1 from here, 2 from the end, 3 to data from an offset on,
+            /// 4 to a hole from there on.
             fn seek(handle: u64, whence: u32, offset: i64) -> Result<u64, u32>;
             /// Sets the length.
             fn set_len(handle: u64, len: u64) -> Result<(), u32>;
@@ -87,10 +89,11 @@ macro_rules! builtin_services {
         /// The end of kernels.
         #[$service]
         pub trait Process {
-            /// Lanes of a wave panicked: workgroup, the first lane's thread in it, which lanes, `[line, column]`, file, message.
+            /// Lanes of a wave panicked: workgroup, the first lane's thread in it, which lanes, `[line, column]`, file,
+            /// message.
             fn panicked(block: [u32; 3], thread: [u32; 3], lanes: u64, place: [u32; 2], file: &[u8], message: &[u8]) -> ();
-            /// Lanes of a wave end by a failure that the host puts into words, see `hostcall_abi::failure`: workgroup, the first lane's
-            /// thread in it, which lanes, a `Cause` and its numbers, line, what failed, file.
+            /// Lanes of a wave end by a failure that the host puts into words, see `hostcall_abi::failure`: workgroup,
+            /// the first lane's thread in it, which lanes, a `Cause` and its numbers, line, what failed, file.
             fn failed(
                 block: [u32; 3],
                 thread: [u32; 3],
@@ -109,8 +112,9 @@ macro_rules! builtin_services {
     };
 }
 
-/// The values of `Console::format`: three units each. The first is the type ([`KIND`](printf::KIND)) and, of integers, the bytes
-/// ([`SIZE_SHIFT`](printf::SIZE_SHIFT)) from which they were extended to 64 bits by their sign; then the value, low half first.
+/// The values of `Console::format`: three units each. The first is the type ([`KIND`](printf::KIND)) and, of integers,
+/// the bytes ([`SIZE_SHIFT`](printf::SIZE_SHIFT)) from which they were extended to 64 bits by their sign; then the
+/// value, low half first.
 pub mod printf {
     /// The bits of the type.
     pub const KIND: u32 = 0xff;

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-/// Text that came from somewhere else (a file, a device, another host), as it can be printed: one line, which steers no terminal and shows its characters in
-/// the order in which they are. What does so is written as an escape of Rust, such as `\u{1b}`, and by `{:#}` as one of JSON, `\u001b`, so that JSON that is
-/// printed by this means what it meant.
+/// Text that came from somewhere else (a file, a device, another host), as it can be printed: one line, which steers no
+/// terminal and shows its characters in the order in which they are. What does so is written as an escape of Rust, such
+/// as `\u{1b}`, and by `{:#}` as one of JSON, `\u001b`, so that JSON that is printed by this means what it meant.
 ///
 /// All programs of hostcall that print such text do it by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ impl Shown<'_> {
         !self.0.contains(Self::acts)
     }
 
-    /// Whether a character does something else than to be seen: control characters, ends of lines and paragraphs, what turns the direction of writing, and
-    /// what is never seen.
+    /// Whether a character does something else than to be seen: control characters, ends of lines and paragraphs, what
+    /// turns the direction of writing, and what is never seen.
     fn acts(c: char) -> bool {
         c.is_control()
             || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
@@ -31,7 +31,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// The same for text that may have several lines, as the messages of panics do: ends of lines and tabs are what they are.
+/// The same for text that may have several lines, as the messages of panics do: ends of lines and tabs are what they
+/// are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownLines<'a>(pub &'a str);
 

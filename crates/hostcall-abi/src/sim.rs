@@ -13,17 +13,18 @@ pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 pub const SIM_VERSION: u32 = 5;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
-/// Section of kernels in C, which take their parameters one by one: by the calling convention of 64-bit Windows, in which sizes say where each is. The
-/// section's functions are kernels under their own names.
+/// Section of kernels in C, which take their parameters one by one: by the calling convention of 64-bit Windows, in
+/// which sizes say where each is. The section's functions are kernels under their own names.
 pub const KERNEL_SECTION: &str = "hostcall_kernels";
-/// Name of a word (`u32`) of images in C: their thread-local variables are group memory ([`SimOps::group_memory`]), and have no initial values. Variables
-/// that are declared and defined nowhere are the dynamic part.
+/// Name of a word (`u32`) of images in C: their thread-local variables are group memory ([`SimOps::group_memory`]), and
+/// have no initial values. Variables that are declared and defined nowhere are the dynamic part.
 pub const GROUP_MEMORY_SYMBOL: &str = "__hostcall_sim_group_memory";
 /// Bytes of group memory that a workgroup has at most, declared and dynamic: as on an H100.
 pub const GROUP_MEMORY_BYTES: usize = 227 << 10;
 /// Bit of the `attempt` that is given to [`SimOps::pause`].
 pub const FOR_WAVES: u32 = 1 << 30;
-/// Another bit of it: the lane is in no hurry, and [`SimOps::wake_patient`] will end the wait. The other bits are what it waits for, a number of its choice.
+/// Another bit of it: the lane is in no hurry, and [`SimOps::wake_patient`] will end the wait. The other bits are what
+/// it waits for, a number of its choice.
 pub const PATIENT: u32 = 1 << 31;
 /// For [`SimOps::wake_patient`]: whatever they wait for.
 pub const WHATEVER: u32 = u32::MAX;
@@ -84,8 +85,8 @@ pub struct SimOps {
     pub sync_wave: unsafe extern "C" fn(mask: u64),
     /// Waits for all lanes of the workgroup that have not ended, and orders memory among them.
     pub sync_group: unsafe extern "C" fn(),
-    /// A lane waits for somebody else, for the `attempt`-th time in a row: lets others run, and sleeps the
-    /// longer the larger `attempt` is. With [`FOR_WAVES`] in `attempt` it is a lane of another wave that is waited for, else
+    /// A lane waits for somebody else, for the `attempt`-th time in a row: lets others run, and sleeps the longer the
+    /// larger `attempt` is. With [`FOR_WAVES`] in `attempt` it is a lane of another wave that is waited for, else
     /// probably the host.
     pub pause: unsafe extern "C" fn(attempt: u32),
     /// Nanoseconds of a clock that never goes back.
@@ -98,8 +99,8 @@ pub struct SimOps {
     pub trap: unsafe extern "C" fn() -> !,
     /// A word of the calling lane's own, 0 when it starts.
     pub lane_word: unsafe extern "C" fn() -> *mut u64,
-    /// Ends the waits of lanes that are in no hurry ([`PATIENT`]) and wait for this, or of all of them ([`WHATEVER`]); perhaps those of others, too. What was
-    /// stored before is seen by them.
+    /// Ends the waits of lanes that are in no hurry ([`PATIENT`]) and wait for this, or of all of them ([`WHATEVER`]);
+    /// perhaps those of others, too. What was stored before is seen by them.
     pub wake_patient: unsafe extern "C" fn(what: u32),
     /// The memory that the workgroup shares, zeroed at the start. The result lives as long as the workgroup.
     pub group_memory: unsafe extern "C" fn() -> *const GroupMemory,

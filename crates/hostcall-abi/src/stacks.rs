@@ -3,7 +3,8 @@
 /// The program's symbol of its [`Stacks`].
 pub const STACKS_SYMBOL: &str = "__hostcall_stacks";
 
-/// Where the threads' stacks are. All zero, as a program begins: nobody has reserved any, and threads take theirs from the heap.
+/// Where the threads' stacks are. All zero, as a program begins: nobody has reserved any, and threads take theirs from
+/// the heap.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stacks {
@@ -13,7 +14,8 @@ pub struct Stacks {
     pub bytes: u64,
     /// How many there are.
     pub threads: u64,
-    /// Bytes of each lane's own memory, which holds return addresses and saved registers, and the whole stack of a kernel's lane; 0: not known.
+    /// Bytes of each lane's own memory, which holds return addresses and saved registers, and the whole stack of a
+    /// kernel's lane; 0: not known.
     pub own_bytes: u64,
 }
 

@@ -11,10 +11,12 @@ macro_rules! std_services {
         /// What a process has besides files.
         #[$service]
         pub trait StdSystem {
-            /// Reads from standard input: how many bytes; 0 at the end. `EAGAIN` if there is nothing yet: `StdNet::poll` waits for it.
+            /// Reads from standard input: how many bytes; 0 at the end. `EAGAIN` if there is nothing yet:
+            /// `StdNet::poll` waits for it.
             fn stdin(into: &mut [u8]) -> Result<u32, u32>;
-            /// Writes the lane's text to standard output (stream 1) or standard error (2), whole: how many bytes. It is accepted before it is written; an
-            /// error may be that of an earlier text, and this one is not accepted then.
+            /// Writes the lane's text to standard output (stream 1) or standard error (2), whole: how many bytes. It is
+            /// accepted before it is written; an error may be that of an earlier text, and this one is not accepted
+            /// then.
             fn write(stream: u32, text: &[u8]) -> Result<u32, u32>;
             /// Waits until all texts of the stream are written. An error is that of one of them.
             fn flush(stream: u32) -> Result<(), u32>;
@@ -26,16 +28,19 @@ macro_rules! std_services {
             fn error_text(errno: u32, into: &mut [u8]) -> u32;
             /// Whose files a program's files become: the user, the group and the umask of the host's process.
             fn identity() -> [u32; 3];
-            /// The directory in which the program starts, where the host has relative paths begin: its length, and as much of it as fits.
+            /// The directory in which the program starts, where the host has relative paths begin: its length, and as
+            /// much of it as fits.
             fn start(into: &mut [u8]) -> u32;
-            /// Standard input as a file, if it is one: a handle with the cursor that whoever started the program shares. `ESPIPE` if it is none.
+            /// Standard input as a file, if it is one: a handle with the cursor that whoever started the program
+            /// shares. `ESPIPE` if it is none.
             fn input() -> Result<u64, u32>;
             /// What is known of standard input (0), output (1) or error (2): as `StdFiles::stat`.
             fn stream(number: u32) -> Result<[u64; 16], u32>;
-            /// What of an argument (`list` 0) or of a granted variable (1) is behind its first bytes: its length, and as much of it as fits. `None` past the last.
+            /// What of an argument (`list` 0) or of a granted variable (1) is behind its first bytes: its length, and
+            /// as much of it as fits. `None` past the last.
             fn rest(list: u32, index: u32, from: u32, into: &mut [u8]) -> Option<u32>;
-            /// Rows, columns, and width and height in pixels, of the terminal that standard input (0), output (1) or error (2) is; what it does not say is 0.
-            /// `ENOTTY` if it is none.
+            /// Rows, columns, and width and height in pixels, of the terminal that standard input (0), output (1) or
+            /// error (2) is; what it does not say is 0. `ENOTTY` if it is none.
             fn terminal(number: u32) -> Result<[u32; 4], u32>;
         }
 
@@ -46,12 +51,13 @@ macro_rules! std_services {
             fn stat(handle: u64) -> Result<[u64; 16], u32>;
             /// As `stat`, of a path.
             fn stat_path(path: &[u8], follow: bool) -> Result<[u64; 16], u32>;
-            /// Opens what is there, or creates a file: the handle, and what it is (`hostcall_abi::services::kind`). `options`: see
-            /// `hostcall_abi::std_services::open`. `mode` has the permission bits of a file that is created, exactly: a umask is the caller's affair.
-            /// No later call on the handle waits: where others would, `EAGAIN` is said, and `StdNet::poll` waits.
+            /// Opens what is there, or creates a file: the handle, and what it is (`hostcall_abi::services::kind`).
+            /// `options`: see `hostcall_abi::std_services::open`. `mode` has the permission bits of a file that is
+            /// created, exactly: a umask is the caller's affair. No later call on the handle waits: where others would,
+            /// `EAGAIN` is said, and `StdNet::poll` waits.
             fn open(path: &[u8], options: u32, mode: u32) -> Result<(u64, u32), u32>;
-            /// The next entries of a directory, as many as fit: how many bytes; 0 at the end. They lie as in Linux's `getdents64`, without `.`
-            /// and `..`. `EINVAL` if not even one fits.
+            /// The next entries of a directory, as many as fit: how many bytes; 0 at the end. They lie as in Linux's
+            /// `getdents64`, without `.` and `..`. `EINVAL` if not even one fits.
             fn list(handle: u64, into: &mut [u8]) -> Result<u32, u32>;
             /// Begins the list of a directory anew.
             fn rewind(handle: u64) -> Result<(), u32>;
@@ -61,9 +67,11 @@ macro_rules! std_services {
             fn make_dir(path: &[u8], mode: u32) -> Result<(), u32>;
             /// Creates a FIFO with these permission bits, exactly.
             fn make_fifo(path: &[u8], mode: u32) -> Result<(), u32>;
-            /// Gives a file another name. If `old` is a symbolic link, the new name is the link's, or with `follow` that of what it leads to.
+            /// Gives a file another name. If `old` is a symbolic link, the new name is the link's, or with `follow`
+            /// that of what it leads to.
             fn link(old: &[u8], new: &[u8], follow: bool) -> Result<(), u32>;
-            /// Makes a symbolic link at `new` with this text. It is followed in the program's own tree: an absolute one from the root of its paths.
+            /// Makes a symbolic link at `new` with this text. It is followed in the program's own tree: an absolute one
+            /// from the root of its paths.
             fn symlink(target: &[u8], new: &[u8]) -> Result<(), u32>;
             /// The text of a symbolic link: its length, and as much as fits.
             fn read_link(path: &[u8], into: &mut [u8]) -> Result<u32, u32>;
@@ -73,11 +81,13 @@ macro_rules! std_services {
             fn set_mode(handle: u64, mode: u32) -> Result<(), u32>;
             /// As `set_mode`, of a path.
             fn set_mode_path(path: &[u8], mode: u32) -> Result<(), u32>;
-            /// Sets user and group of what is open, as far as the host lets its process; `u32::MAX` leaves one as it is.
+            /// Sets user and group of what is open, as far as the host lets its process; `u32::MAX` leaves one as it
+            /// is.
             fn set_owner(handle: u64, user: u32, group: u32) -> Result<(), u32>;
             /// As `set_owner`, of a path.
             fn set_owner_path(path: &[u8], follow: bool, user: u32, group: u32) -> Result<(), u32>;
-            /// Sets when it was accessed and modified: seconds and nanoseconds of each. Nanoseconds may be `hostcall_abi::std_services::time`'s `NOW` or `OMIT`.
+            /// Sets when it was accessed and modified: seconds and nanoseconds of each. Nanoseconds may be
+            /// `hostcall_abi::std_services::time`'s `NOW` or `OMIT`.
             fn set_times(handle: u64, times: [i64; 4]) -> Result<(), u32>;
             /// As `set_times`, of a path.
             fn set_times_path(path: &[u8], follow: bool, times: [i64; 4]) -> Result<(), u32>;
@@ -93,14 +103,16 @@ macro_rules! std_services {
             fn space(handle: u64) -> Result<[u64; 11], u32>;
             /// As `space`, of a path.
             fn space_path(path: &[u8]) -> Result<[u64; 11], u32>;
-            /// `flock` with Linux's operation: 1 shared, 2 exclusive, 8 none; with 4 it does not wait, and says `EAGAIN`.
+            /// `flock` with Linux's operation: 1 shared, 2 exclusive, 8 none; with 4 it does not wait, and says
+            /// `EAGAIN`.
             fn lock(handle: u64, operation: u32) -> Result<(), u32>;
-            /// Copies at most `len` bytes from file to file on the host: how many; 0 at the end. An offset is a place in the file, or -1 for its cursor, which
-            /// then moves.
+            /// Copies at most `len` bytes from file to file on the host: how many; 0 at the end. An offset is a place
+            /// in the file, or -1 for its cursor, which then moves.
             fn copy(from: u64, from_offset: i64, to: u64, to_offset: i64, len: u64) -> Result<u64, u32>;
             /// The path without links, `.` and `..`, as the program sees it: its length, and as much as fits.
             fn canonicalize(path: &[u8], into: &mut [u8]) -> Result<u32, u32>;
-            /// Opens an `inotify` of the host's kernel: a handle from which its notices are read. `ENOSYS` where that has none.
+            /// Opens an `inotify` of the host's kernel: a handle from which its notices are read. `ENOSYS` where that
+            /// has none.
             fn watcher() -> Result<u64, u32>;
             /// Has it tell what Linux's `mask` says of a path: the number by which its notices name that.
             fn watch(watcher: u64, path: &[u8], mask: u32) -> Result<i32, u32>;
@@ -108,8 +120,9 @@ macro_rules! std_services {
             fn unwatch(watcher: u64, watch: i32) -> Result<(), u32>;
         }
 
-        /// Sockets. No call but `resolve`, `poll` and `poll_any` waits: they say `EAGAIN`, and `wait` waits as the socket's mode and timeouts want.
-        /// An address is `[4 or 6, port, address in four units as in the header, flow label, scope]`; all zero is none.
+        /// Sockets. No call but `resolve`, `poll` and `poll_any` waits: they say `EAGAIN`, and `wait` waits as the
+        /// socket's mode and timeouts want. An address is `[4 or 6, port, address in four units as in the header, flow
+        /// label, scope]`; all zero is none.
         #[$service]
         pub trait StdNet {
             /// A socket of family 4 or 6, for streams (1) or datagrams (2).
@@ -134,14 +147,18 @@ macro_rules! std_services {
             fn option(handle: u64, option: u32) -> Result<u64, u32>;
             /// Sets an option.
             fn set_option(handle: u64, option: u32, value: u64) -> Result<(), u32>;
-            /// Joins or leaves the multicast group of an address; `interface` is an address in version 4, an index in version 6.
+            /// Joins or leaves the multicast group of an address; `interface` is an address in version 4, an index in
+            /// version 6.
             fn membership(handle: u64, join: bool, group: [u32; 8], interface: u32) -> Result<(), u32>;
-            /// Addresses of a name, four units and a family each: how many there are, of which as many as fit are copied.
+            /// Addresses of a name, four units and a family each: how many there are, of which as many as fit are
+            /// copied.
             fn resolve(name: &str, into: &mut [[u32; 5]]) -> Result<u32, u32>;
-            /// Waits until the socket can do what `events` (of `poll`) say, or its timeout is over: `EAGAIN`, as for a socket that does not block.
+            /// Waits until the socket can do what `events` (of `poll`) say, or its timeout is over: `EAGAIN`, as for a
+            /// socket that does not block.
             fn wait(handle: u64, events: u32) -> Result<(), u32>;
-            /// Waits for events of up to 16 handles (0 to 2: standard input, output and error), each `[handle, events]`, for so many nanoseconds (negative: for
-            /// ever). Returns what happened, 16 bits of each. Regular files and directories are always ready.
+            /// Waits for events of up to 16 handles (0 to 2: standard input, output and error), each `[handle,
+            /// events]`, for so many nanoseconds (negative: for ever). Returns what happened, 16 bits of each. Regular
+            /// files and directories are always ready.
             fn poll(handles: &[[u64; 2]], nanos: i64) -> Result<[u32; 8], u32>;
             /// As `poll`, for up to 1024 handles: to how many something happened, and not what, which `poll_now` says.
             fn poll_any(handles: &[[u64; 2]], nanos: i64) -> Result<u32, u32>;
@@ -149,20 +166,25 @@ macro_rules! std_services {
             fn poll_now(handles: &[[u64; 2]], events: &mut [u32]) -> Result<u32, u32>;
         }
 
-        /// Waiting for what is on both sides: sets of handles, and alarms with which one lane ends another's wait on the host.
+        /// Waiting for what is on both sides: sets of handles, and alarms with which one lane ends another's wait on
+        /// the host.
         #[$service]
         pub trait StdWatch {
-            /// A new alarm: a handle that `StdNet::poll` and `wait` take. Rung, it is ready for reading, until a call that waited for it has said so.
+            /// A new alarm: a handle that `StdNet::poll` and `wait` take. Rung, it is ready for reading, until a call
+            /// that waited for it has said so.
             fn alarm() -> Result<u64, u32>;
             /// Rings an alarm.
             fn ring(alarm: u64);
-            /// A new set of handles: an `epoll` of the host's kernel. `ENOSYS` where that has none. `StdNet::poll` takes it as a handle.
+            /// A new set of handles: an `epoll` of the host's kernel. `ENOSYS` where that has none. `StdNet::poll`
+            /// takes it as a handle.
             fn set() -> Result<u64, u32>;
-            /// `epoll_ctl`: puts a handle (0: standard input) into a set (`operation` 1), takes it out (2) or changes what is asked of it (3). `events` are Linux's,
-            /// with its options; `data` comes back with them. Duplicates of a handle are one member.
+            /// `epoll_ctl`: puts a handle (0: standard input) into a set (`operation` 1), takes it out (2) or changes
+            /// what is asked of it (3). `events` are Linux's, with its options; `data` comes back with them. Duplicates
+            /// of a handle are one member.
             fn change(set: u64, operation: u32, handle: u64, events: u32, data: u64) -> Result<(), u32>;
-            /// `epoll_wait`: what happened to up to `most` members, 6 at most: events and data of each, of which one without events is the end. Waits for it, or for the
-            /// alarm (0: none), for so many nanoseconds (negative: for ever).
+            /// `epoll_wait`: what happened to up to `most` members, 6 at most: events and data of each, of which one
+            /// without events is the end. Waits for it, or for the alarm (0: none), for so many nanoseconds (negative:
+            /// for ever).
             fn wait(set: u64, alarm: u64, nanos: i64, most: u32) -> Result<[u64; 12], u32>;
         }
     };
@@ -203,7 +225,8 @@ pub mod open {
     pub const NO_FOLLOW: u32 = 64;
     /// `ENOTDIR` for anything but a directory.
     pub const DIRECTORY: u32 = 128;
-    /// Only its place: the handle can be asked what it is, and nothing else. Of the other bits only [`NO_FOLLOW`] and [`DIRECTORY`] count.
+    /// Only its place: the handle can be asked what it is, and nothing else. Of the other bits only [`NO_FOLLOW`] and
+    /// [`DIRECTORY`] count.
     pub const PATH: u32 = 256;
     /// Every write waits until it is on the disk.
     pub const SYNC: u32 = 512;

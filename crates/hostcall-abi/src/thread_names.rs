@@ -1,4 +1,5 @@
-//! Names of the threads of a program with Rust's `std`, where host and device find them: for what is said of a thread that failed.
+//! Names of the threads of a program with Rust's `std`, where host and device find them: for what is said of a thread
+//! that failed.
 
 /// The program's symbol of its [`ThreadNames`].
 pub const THREAD_NAMES_SYMBOL: &str = "__hostcall_thread_names";
@@ -47,7 +48,8 @@ impl ThreadName {
 }
 
 impl core::fmt::Display for ThreadName {
-    /// As panics have it: `'main'`, the thread's name, or `'<unnamed>'`. The bytes are a device's: what is no letter a terminal shows is escaped.
+    /// As panics have it: `'main'`, the thread's name, or `'<unnamed>'`. The bytes are a device's: what is no letter a
+    /// terminal shows is escaped.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let len = self.bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
         let name = match (core::str::from_utf8(&self.bytes[..len]).unwrap_or_default(), self.thread) {

@@ -1,7 +1,7 @@
 //! How long a tick of a device's counter is, where the device does not count nanoseconds.
 
-/// Name of the program's [`Tick`] global. Whoever loads the program on a device fills it in, before any kernel of it runs. Programs for
-/// devices that count nanoseconds have none.
+/// Name of the program's [`Tick`] global. Whoever loads the program on a device fills it in, before any kernel of it
+/// runs. Programs for devices that count nanoseconds have none.
 pub const TICK_SYMBOL: &str = "__hostcall_tick";
 
 /// Nanoseconds of a tick, as a whole number and a fraction.

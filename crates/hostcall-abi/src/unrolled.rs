@@ -2,9 +2,9 @@
 
 /// Runs a block for `j` from 0 to below a count, the first ten rounds as a straight line.
 ///
-/// A GPU's registers have no index: an array whose index is not known when the program is compiled lies in memory. Where the
-/// count is a constant, the rounds that are written out have constant indices, and what they index stays in registers; a compiler that
-/// unrolls loops does so by guess.
+/// A GPU's registers have no index: an array whose index is not known when the program is compiled lies in memory.
+/// Where the count is a constant, the rounds that are written out have constant indices, and what they index stays in
+/// registers; a compiler that unrolls loops does so by guess.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! unrolled {

@@ -97,7 +97,8 @@ proptest! {
 
     #[test]
     fn any_bits_decode_to_a_header_that_encodes_to_the_same_message(bits: [u32; 4]) {
-        // Who reads a header, and who reads what that reader would have written, see the same lanes and the same length.
+        // Who reads a header, and who reads what that reader would have written, see the same lanes and the same
+        // length.
         let word = Word(bits);
         let (header, first) = Header::decode(word);
         let tag = Tag::new(word.tag());
@@ -180,7 +181,8 @@ proptest! {
 
     #[test]
     fn in_any_lap_a_word_is_rewritten_before_its_tag_returns(seq: u16) {
-        // The next scrub is less than 2^14 messages away, and the tag that a word carries now is expected again after 2^15.
+        // The next scrub is less than 2^14 messages away, and the tag that a word carries now is expected again after
+        // 2^15.
         let now = Tag::new(seq);
         let to_scrub = (Tag::SCRUB_PERIOD - now.seq() % Tag::SCRUB_PERIOD) % Tag::SCRUB_PERIOD;
         let scrub = Tag::new(seq.wrapping_add(to_scrub));

@@ -23,8 +23,8 @@ archive=$from/libamd_hostcall.a
 to=${DESTDIR:-}$prefix
 mkdir -p "$to/lib/pkgconfig" "$to/lib/cmake/amd_hostcall" "$to/lib/amd_hostcall_v0" "$to/include"
 
-# The shared library is linked from the archive, because the one that Rust links has no soname. Its name is that of AMD's library: programs
-# that were linked to that run on this.
+# The shared library is linked from the archive, because the one that Rust links has no soname. Its name is that of
+# AMD's library: programs that were linked to that run on this.
 shared() { # FILE ARCHIVE [MORE]
   "${CC:-cc}" -shared -o "$1" -Wl,-soname,libamd_hostcall.so "-Wl,--version-script=$here/amd_hostcall.map" \
     -Wl,-z,nodelete -Wl,--gc-sections -Wl,--whole-archive "$2" -Wl,--no-whole-archive ${3:-} -lpthread -ldl -lm -lgcc_s
@@ -32,8 +32,9 @@ shared() { # FILE ARCHIVE [MORE]
 shared "$to/lib/libamd_hostcall.so" "$archive"
 cp "$archive" "$to/lib/libamd_hostcall.a"
 
-# AMD's v0 has five functions of the same names and with other parameters. A program that was compiled with AMD's own header of v0 needs them
-# under these names, so it has a library of its own, of the same name in another folder. v1's functions have others there.
+# AMD's v0 has five functions of the same names and with other parameters. A program that was compiled with AMD's own
+# header of v0 needs them under these names, so it has a library of its own, of the same name in another folder. v1's
+# functions have others there.
 renames= both=
 for name in create_consumer destroy_consumer register_service register_buffer on_error; do
   renames="$renames --redefine-sym amd_hostcall_$name=hostcall_amd_v1_$name --redefine-sym hostcall_amd_v0_$name=amd_hostcall_$name"

@@ -8,8 +8,9 @@
 //! each time the packet is given back, so that a stack's top that returns to the same packet is still another value. 0
 //! is no packet; packet 0 therefore begins with tag 1, and its tag skips 0 when it wraps.
 //!
-//! *Mailboxes* are the later form. Each packet has a word that waves flip when they ask and a word that the host flips when it has answered:
-//! a packet waits for the host as long as the two differ. There is nothing that all waves write, but the bits by which they claim packets.
+//! *Mailboxes* are the later form. Each packet has a word that waves flip when they ask and a word that the host flips
+//! when it has answered: a packet waits for the host as long as the two differ. There is nothing that all waves write,
+//! but the bits by which they claim packets.
 
 use std::mem::{align_of, offset_of, size_of};
 use std::sync::atomic::{AtomicU32, AtomicU64};

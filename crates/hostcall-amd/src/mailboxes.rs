@@ -1,11 +1,12 @@
 //! A buffer of mailboxes in memory: the form that ROCm's device libraries have since July 2026.
 //!
-//! A wave claims a packet by a bit, fills it, flips the packet's word of the device, and waits until the host's word is the same. Nothing
-//! says which packets wait: the host compares all of them. Only the lowest bit of a word counts. What the host's words are is known here, and
-//! is never read back from memory that a device may write.
+//! A wave claims a packet by a bit, fills it, flips the packet's word of the device, and waits until the host's word is
+//! the same. Nothing says which packets wait: the host compares all of them. Only the lowest bit of a word counts. What
+//! the host's words are is known here, and is never read back from memory that a device may write.
 //!
-//! The facts are from the public sources of ROCm: `amd/device-libs/ockl/src/hostcall_impl.cl` in `ROCm/llvm-project`, and
-//! `projects/clr/rocclr/device/devhostcall.cpp` in `ROCm/rocm-systems`, both where `USE_NEW_HOSTCALL_IMPL` is defined.
+//! The facts are from the public sources of ROCm: `amd/device-libs/ockl/src/hostcall_impl.cl` in `ROCm/llvm-project`,
+//! and `projects/clr/rocclr/device/devhostcall.cpp` in `ROCm/rocm-systems`, both where `USE_NEW_HOSTCALL_IMPL` is
+//! defined.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -71,8 +72,8 @@ impl Mailboxes {
     /// A null or misaligned address; words that no initialised buffer has.
     ///
     /// # Safety
-    /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 56 bytes that are
-    /// refused for what they hold.
+    /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 56
+    /// bytes that are refused for what they hold.
     pub unsafe fn find(buffer: *mut u8) -> Result<Mailboxes, Error> {
         let base = place::<MailboxWords>(buffer.expose_provenance() as u64)?;
         // SAFETY: the caller's: at least 56 bytes, and aligned.
@@ -156,7 +157,8 @@ impl Mailboxes {
         }
     }
 
-    /// Notes that a packet is answered: from now on it does not wait. Only who took the packet calls this, once, and then `publish`.
+    /// Notes that a packet is answered: from now on it does not wait. Only who took the packet calls this, once, and
+    /// then `publish`.
     pub(crate) fn settle(&self, index: u32) {
         if let Some(answered) = self.answered.get(index as usize) {
             answered.fetch_xor(1, Ordering::Relaxed);

@@ -133,8 +133,8 @@ impl Map {
     /// A null or misaligned address; words that no initialised buffer has.
     ///
     /// # Safety
-    /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 48 bytes that are
-    /// refused for what they hold.
+    /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 48
+    /// bytes that are refused for what they hold.
     pub unsafe fn find(buffer: *mut u8, form: Form, laid_out: Option<u32>) -> Result<Map, Error> {
         let base = place::<BufferWords>(buffer.expose_provenance() as u64)?;
         // SAFETY: the caller's: at least 48 bytes, and aligned.

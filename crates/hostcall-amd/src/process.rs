@@ -11,8 +11,8 @@ pub(crate) fn forked_since(process: u32) -> bool {
 pub(crate) fn prepare_for_fork() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the functions take and release locks of this library, in order; the child's frees memory besides, which the C library
-        // allows there.
+        // SAFETY: the functions take and release locks of this library, in order; the child's frees memory besides,
+        // which the C library allows there.
         unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
     });
 }

@@ -69,7 +69,8 @@ impl Held {
 pub fn pop_free<P: Packets>(packets: &P, mut contended: impl FnMut()) -> Option<Held> {
     let top = packets.free();
     loop {
-        // Acquire: pairs with the release of `give_back`, so that the link read below is the one that was written before it.
+        // Acquire: pairs with the release of `give_back`, so that the link read below is the one that was written
+        // before it.
         let pointer = top.load(Ordering::Acquire);
         if pointer == 0 {
             return None;
@@ -89,7 +90,8 @@ fn push<P: Packets>(packets: &P, top: &P::Word, pointer: u64, order: Ordering, m
     let mut below = top.load(Ordering::Relaxed);
     loop {
         next.store(below, Ordering::Relaxed);
-        // A release: pairs with the acquire of `pop_free` or `take_ready`. Other pushes in between keep it, being read-modify-writes.
+        // A release: pairs with the acquire of `pop_free` or `take_ready`. Other pushes in between keep it, being
+        // read-modify-writes.
         match top.exchange(below, pointer, order) {
             Ok(_) => return,
             Err(now) => below = now,
@@ -110,8 +112,8 @@ pub fn give_back<P: Packets>(packets: &P, held: Held, contended: impl FnMut()) {
 
 /// Takes all ready packets, the one that has waited longest first, and appends their indices.
 ///
-/// A device that writes what it likes can lose its own packets. It cannot make this read outside the buffer, or go on for longer than there
-/// are packets.
+/// A device that writes what it likes can lose its own packets. It cannot make this read outside the buffer, or go on
+/// for longer than there are packets.
 pub fn take_ready<P: Packets>(packets: &P, taken: &mut Vec<u32>) {
     // Looks before it writes: an exchange would take the line from the waves each time.
     if packets.ready().load(Ordering::Relaxed) == 0 {

@@ -1,5 +1,5 @@
-//! What handlers are told, and what becomes of those that panic or block. Most run in a process of their own, because services, texts and
-//! variables are the process's.
+//! What handlers are told, and what becomes of those that panic or block. Most run in a process of their own, because
+//! services, texts and variables are the process's.
 
 mod common;
 
@@ -65,7 +65,8 @@ fn the_default_handler_of_v1_gets_the_number_that_was_asked_for() {
 static INSIDE: AtomicU64 = AtomicU64::new(0);
 static MOST: AtomicU64 = AtomicU64::new(0);
 
-/// Stays for much longer than the two milliseconds after which another thread would serve, or until another handler runs too.
+/// Stays for much longer than the two milliseconds after which another thread would serve, or until another handler
+/// runs too.
 unsafe extern "C-unwind" fn lingers(_: *mut c_void, _: u32, _: *mut u64) -> c_int {
     MOST.fetch_max(INSIDE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
     // Where handlers may run at once this ends as soon as two do; elsewhere it tries for a while.

@@ -1,6 +1,8 @@
-//! A device that writes what it likes, when it likes, into the whole buffer and into the doorbell, in every form of a buffer.
+//! A device that writes what it likes, when it likes, into the whole buffer and into the doorbell, in every form of a
+//! buffer.
 //!
-//! Another buffer of the same consumer is served as if nothing were, and nobody who waits for the device's own buffer waits for ever.
+//! Another buffer of the same consumer is served as if nothing were, and nobody who waits for the device's own buffer
+//! waits for ever.
 
 mod common;
 
@@ -141,7 +143,8 @@ impl Attacked {
         }
         let at = if random.next().is_multiple_of(2) { random.below(8) } else { random.below(512) };
         let word = std::ptr::with_exposed_provenance::<AtomicU64>(self.doorbell as usize + 8 * at);
-        // SAFETY: the handle is the address of a page of the library's own, which is never freed, and which consists of atomics.
+        // SAFETY: the handle is the address of a page of the library's own, which is never freed, and which consists of
+        // atomics.
         unsafe { &*word }.store(random.next(), Ordering::SeqCst);
     }
 
@@ -159,7 +162,8 @@ impl Attacked {
             .collect()
     }
 
-    /// Calls through the stacks. Packets may be lost, so that a call waits until the buffer is deregistered, and answers may be anything.
+    /// Calls through the stacks. Packets may be lost, so that a call waits until the buffer is deregistered, and
+    /// answers may be anything.
     fn call_until_stopped(&self) {
         while !self.stop.load(Ordering::Relaxed) {
             let mut payload = [[7; 8]];

@@ -1,5 +1,5 @@
-//! The priority of the threads that serve, which they ask for, or `HOSTCALL_AMD_NICE` does. In a process of its own, which has the variable, or
-//! has not, from its beginning.
+//! The priority of the threads that serve, which they ask for, or `HOSTCALL_AMD_NICE` does. In a process of its own,
+//! which has the variable, or has not, from its beginning.
 
 mod common;
 

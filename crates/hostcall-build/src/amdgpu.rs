@@ -1,10 +1,11 @@
 //! AMD images: code objects.
 //!
-//! They are of version 5, which every runtime since 2022 loads (LLVM's default of 6 needs one of 2024), but for generic targets, which exist in
-//! version 6 only. Beside each kernel that may call itself, or through a pointer, lies a word that says so: how much stack it needs is not in
-//! its metadata, and a launch has to bring some (`offload::hsa`).
+//! They are of version 5, which every runtime since 2022 loads (LLVM's default of 6 needs one of 2024), but for generic
+//! targets, which exist in version 6 only. Beside each kernel that may call itself, or through a pointer, lies a word
+//! that says so: how much stack it needs is not in its metadata, and a launch has to bring some (`offload::hsa`).
 //!
-//! Debian's rustc 1.96 aborts in its own linker driver for this target, so rustc is never asked to link: see [`crate::bitcode`].
+//! Debian's rustc 1.96 aborts in its own linker driver for this target, so rustc is never asked to link: see
+//! [`crate::bitcode`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
     fs::write(&marked, with_stack_words(text, gpu.convention)).map_err(BuildError::io("write", &marked))?;
     let llc = gpu.toolchain.llvm("llc").args(["-O3", "-filetype=obj", "-relocation-model=pic"]).arg(format!("-mcpu={}", gpu.cpu));
     let llc = llc.arg(format!("--amdhsa-code-object-version={}", if gpu.cpu.ends_with("-generic") { 6 } else { 5 }));
-    // Else arrays of the stack become memory of the workgroup, as if there were 1024 lanes of each: 32 KiB for one array of 32 bytes.
+    // Else arrays of the stack become memory of the workgroup, as if there were 1024 lanes of each: 32 KiB for one
+    // array of 32 bytes.
     let llc = llc.arg("-disable-promote-alloca-to-lds");
     llc.arg(&marked).arg("-o").arg(&object).output()?;
     let ld = gpu.toolchain.ld()?.args(["-shared", "--no-undefined", "--build-id=none", "--strip-debug"]);
@@ -43,13 +45,15 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
     fs::read(&code).map_err(BuildError::io("read", &code))
 }
 
-/// The module with its threads' stacks in memory that all of them can address, unless it has kernels beside them; its path.
+/// The module with its threads' stacks in memory that all of them can address, unless it has kernels beside them; its
+/// path.
 fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
     bitcode::with_stacks(package, gpu, shared_stacks::share_amd(&module), dir)
 }
 
-/// Begins the name of the word that says of a kernel whose name follows that nobody can tell how much stack it needs. Read by `offload::hsa`.
+/// Begins the name of the word that says of a kernel whose name follows that nobody can tell how much stack it needs.
+/// Read by `offload::hsa`.
 const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 /// The module with a word beside each kernel whose stack has no known bound.

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The results, in the order of the things; an error, once those that were under way have ended. Large things come first, by `size`: the last ones to end are
-/// small, so that no processor waits long for another.
+/// The results, in the order of the things; an error, once those that were under way have ended. Large things come
+/// first, by `size`: the last ones to end are small, so that no processor waits long for another.
 pub(crate) fn each<T: Sync, R: Send, E: Send>(
     things: &[T],
     size: impl Fn(&T) -> usize,

@@ -1,12 +1,14 @@
 //! Orderings of atomic read-modify-write instructions, which LLVM's NVIDIA back end drops.
 //!
-//! LLVM 22 writes `fetch_*` and `swap` of whole words as a bare `atom.*`, whatever ordering they have: relaxed. A `Mutex` whose unlocking is a
-//! `swap(Release)` then protects nothing. (`compare_exchange`, loads, stores and fences come out right.) Here such an instruction becomes what it
-//! means: a relaxed one between fences. Their scope is the device, as that of a bare `atom` is: no such instruction crosses the bus.
+//! LLVM 22 writes `fetch_*` and `swap` of whole words as a bare `atom.*`, whatever ordering they have: relaxed. A
+//! `Mutex` whose unlocking is a `swap(Release)` then protects nothing. (`compare_exchange`, loads, stores and fences
+//! come out right.) Here such an instruction becomes what it means: a relaxed one between fences. Their scope is the
+//! device, as that of a bare `atom` is: no such instruction crosses the bus.
 //!
-//! PTX has instructions with an ordering of their own, `atom.release`, which cost less than a fence and an instruction: a fence both waits for what was stored
-//! before and throws the first-level cache away, a release only does the former and an acquire only the latter. LLVM has no way to ask for them. So the fences
-//! are marked, and where one still stands beside its instruction in the PTX, the two become one ([`joined`]).
+//! PTX has instructions with an ordering of their own, `atom.release`, which cost less than a fence and an instruction:
+//! a fence both waits for what was stored before and throws the first-level cache away, a release only does the former
+//! and an acquire only the latter. LLVM has no way to ask for them. So the fences are marked, and where one still
+//! stands beside its instruction in the PTX, the two become one ([`joined`]).
 
 use std::borrow::Cow;
 
@@ -18,7 +20,8 @@ const FENCES: [(&str, Option<&str>, Option<&str>); 4] = [
     ("seq_cst", Some("fence syncscope(\"device\") seq_cst"), Some(AFTER)),
 ];
 
-/// The fence before an instruction that releases, and after one that acquires: for LLVM text that touches all memory, for [`joined`] marked.
+/// The fence before an instruction that releases, and after one that acquires: for LLVM text that touches all memory,
+/// for [`joined`] marked.
 const BEFORE: &str = r#"call void asm sideeffect "fence.acq_rel.gpu; // release", "~{memory}"()"#;
 const AFTER: &str = r#"call void asm sideeffect "fence.acq_rel.gpu; // acquire", "~{memory}"()"#;
 
@@ -57,7 +60,8 @@ struct Ordered<'a> {
     after: &'a str,
 }
 
-/// `%5 = atomicrmw add ptr %4, i64 1 acq_rel, align 8`: the ordering is the last word before the first comma behind the operands.
+/// `%5 = atomicrmw add ptr %4, i64 1 acq_rel, align 8`: the ordering is the last word before the first comma behind the
+/// operands.
 fn ordered(line: &str) -> Option<Ordered<'_>> {
     let start = line.find(" = atomicrmw ")?;
     if line[..start].contains('"') {
@@ -70,8 +74,8 @@ fn ordered(line: &str) -> Option<Ordered<'_>> {
     Some(Ordered { before, fences: (first, last), after: &line[end..] })
 }
 
-/// The PTX with a fence that was marked and its instruction as one, where nothing between them touches memory. (Where something does, or the instruction is
-/// a loop, as for single bytes, the fence stays.)
+/// The PTX with a fence that was marked and its instruction as one, where nothing between them touches memory. (Where
+/// something does, or the instruction is a loop, as for single bytes, the fence stays.)
 pub(crate) fn joined(ptx: &str) -> String {
     let mut lines: Vec<Cow<'_, str>> = ptx.lines().map(Cow::Borrowed).collect();
     for at in 0..lines.len() {
@@ -118,8 +122,8 @@ fn passes(line: &str) -> bool {
     line.is_empty() || line.starts_with("//") || COMPUTES.iter().any(|name| line.starts_with(name))
 }
 
-/// A read-modify-write instruction with an ordering, besides the one that this gave it before; `None` if it is another instruction, or has an ordering or scope of
-/// its own.
+/// A read-modify-write instruction with an ordering, besides the one that this gave it before; `None` if it is another
+/// instruction, or has an ordering or scope of its own.
 fn with_ordering(line: &str, ordering: &str) -> Option<String> {
     let start = line.len() - line.trim_start().len();
     let (blanks, instruction) = line.split_at(start);

@@ -1,16 +1,16 @@
 //! The part that all GPU targets share: from a kernel crate to optimised bitcode.
 //!
-//! Cargo builds the crate, its dependencies, `alloc` and `core` as a static library, with link-time optimisation "on" (so
-//! that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no linker is run.
-//! Then, outside rustc:
+//! Cargo builds the crate, its dependencies, `alloc` and `core` as a static library, with link-time optimisation "on"
+//! (so that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no
+//! linker is run. Then, outside rustc:
 //!
-//! 1. `llvm-link` makes one module of it. For NVIDIA, atomic instructions get the fences that the back end forgets ([`atomics`]).
-//!    Calls of the most usual panics go to functions that need no text ([`panics`]).
-//! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in a
-//!    warp collective across a branch, and the lanes that arrive are others.
-//!    What is rare or only writes text is marked to be kept small.
-//! 3. All but kernels and the words that the host looks up becomes internal, and what they do not reach is dropped. Only
-//!    then is the module optimised, for what is left is small.
+//! 1. `llvm-link` makes one module of it. For NVIDIA, atomic instructions get the fences that the back end forgets
+//!    ([`atomics`]). Calls of the most usual panics go to functions that need no text ([`panics`]).
+//! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in
+//!    a warp collective across a branch, and the lanes that arrive are others. What is rare or only writes text is
+//!    marked to be kept small.
+//! 3. All but kernels and the words that the host looks up becomes internal, and what they do not reach is dropped.
+//!    Only then is the module optimised, for what is left is small.
 
 use std::borrow::Cow;
 use std::fs;
@@ -46,8 +46,8 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         .dir(&context.source.dir)
         .env("RUSTC", &toolchain.rustc)
         .env("RUSTC_BOOTSTRAP", "1")
-        // One for each architecture: cargo gives builds that differ in flags alone the same file names, and would build `core` again
-        // at every change from one to another.
+        // One for each architecture: cargo gives builds that differ in flags alone the same file names, and would build
+        // `core` again at every change from one to another.
         .env("CARGO_TARGET_DIR", context.source.target_dir.join(gpu.cpu))
         .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
@@ -62,13 +62,14 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         .arg("--manifest-path")
         .arg(&context.source.manifest)
         .arg(cargo::MESSAGES)
-        // Only for the last crate: earlier ones are bitcode already. It makes the archive bitcode instead of machine code,
-        // and so keeps rustc from asking a back end for code, which for AMD it would then hand to a linker.
+        // Only for the last crate: earlier ones are bitcode already. It makes the archive bitcode instead of machine
+        // code, and so keeps rustc from asking a back end for code, which for AMD it would then hand to a linker.
         .args(["--", "-Clinker-plugin-lto", &format!("-Zcrate-attr=feature({})", flags::KERNEL_FEATURES)]);
     context.artifact(run, gpu.triple, ".a")
 }
 
-/// The crate as an image for a GPU, or as it was kept; `make` makes it of everything in one module, with a directory for its own files.
+/// The crate as an image for a GPU, or as it was kept; `make` makes it of everything in one module, with a directory
+/// for its own files.
 pub(crate) fn image(
     context: &Context<'_>,
     gpu: &Gpu<'_>,
@@ -125,8 +126,8 @@ pub(crate) fn prepared(package: &str, gpu: &Gpu<'_>, style: Style, module: &str)
 fn marked(gpu: &Gpu<'_>, style: Style, text: &str, file: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let [about, marked] = ["about.csv", "marked.bc"].map(|name| dir.join(name));
     fs::write(&about, attributes(gpu, style, text)).map_err(BuildError::io("write", &about))?;
-    // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
-    // are not convergent, like memcpy's.
+    // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those
+    // that are not convergent, like memcpy's.
     let opt = gpu.toolchain.llvm("opt").args(["-passes=forceattrs", "-force-attribute=convergent"]);
     opt.arg(format!("-forceattrs-csv-path={}", about.display())).arg(file).arg("-o").arg(&marked).output()?;
     Ok(marked)
@@ -145,9 +146,10 @@ pub(crate) fn inlining(gpu: &Gpu<'_>, style: Style) -> Vec<String> {
             // Not `-inline-threshold`, which would also be that of code that is to be small.
             let mut all = vec![format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")];
             if gpu.triple.starts_with("amdgcn") {
-                // For AMD's GPUs LLVM adds 4000 to the threshold of a function that is passed the address of a variable, so that the variable may become
-                // registers: most functions of a program go into all their callers then. (`tests/programs/search`: 189 MB of module, and more than ten minutes;
-                // 27 MB and one with this.)
+                // For AMD's GPUs LLVM adds 4000 to the threshold of a function that is passed the address of a
+                // variable, so that the variable may become registers: most functions of a program go into all their
+                // callers then. (`tests/programs/search`: 189 MB of module, and more than ten minutes; 27 MB and one
+                // with this.)
                 all.push("-amdgpu-inline-arg-alloca-cost=0".into());
             }
             all
@@ -177,17 +179,19 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     Ok(optimised)
 }
 
-/// How large a function may be to be inlined unasked, in LLVM's units. Its default is 225, of which the NVIDIA back end makes eleven times as
-/// much: a kernel with a few calls then holds the whole device library several times, and the driver compiles all of it when the program is
-/// loaded. What must be inlined says so. (The kernels of the behaviour tests: 5.4 MB of PTX at the default, 3.4 MB with this.)
+/// How large a function may be to be inlined unasked, in LLVM's units. Its default is 225, of which the NVIDIA back end
+/// makes eleven times as much: a kernel with a few calls then holds the whole device library several times, and the
+/// driver compiles all of it when the program is loaded. What must be inlined says so. (The kernels of the behaviour
+/// tests: 5.4 MB of PTX at the default, 3.4 MB with this.)
 const INLINE_THRESHOLD: u32 = 25;
 
 /// That of programs with std: hello is 1.26 MB of PTX at 25, 1.17 MB with this.
 const PROGRAM_INLINE_THRESHOLD: u32 = 5;
 
-/// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has a copy of it, and the
-/// driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB
-/// and 3.3 s with it.) Parts of mangled paths, and whether to spare nothing for it: what has loops over a call's units is larger by that.
+/// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has
+/// a copy of it, and the driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of
+/// PTX and 6.9 s in `ptxas` without this, 0.74 MB and 3.3 s with it.) Parts of mangled paths, and whether to spare
+/// nothing for it: what has loops over a call's units is larger by that.
 const SMALL: [(&str, bool); 10] = [
     ("4core3fmt", true),
     ("7flt2dec", true),
@@ -227,8 +231,9 @@ pub(crate) fn is_small(name: &str) -> Option<bool> {
     SMALL.iter().find(|(part, _)| name.contains(part)).map(|(_, all)| *all)
 }
 
-/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small; some of them `at_any_price`. (Not on AMD GPUs: for such
-/// functions LLVM 22 leaves a division by a constant as it is, and then selects no instruction for one of 16 bits.)
+/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small; some of them
+/// `at_any_price`. (Not on AMD GPUs: for such functions LLVM 22 leaves a division by a constant as it is, and then
+/// selects no instruction for one of 16 bits.)
 fn small_attributes(module: &str, style: Style, at_any_price: bool) -> String {
     let mut lines = String::new();
     let in_program = |name: &str| style == Style::Program && SMALL_IN_PROGRAMS.iter().any(|part| name.contains(part));
@@ -242,7 +247,8 @@ fn small_attributes(module: &str, style: Style, at_any_price: bool) -> String {
     lines
 }
 
-/// For `opt`: what makes each kernel unlike all others. Equal functions are merged into one that the other calls, and nothing can call a kernel.
+/// For `opt`: what makes each kernel unlike all others. Equal functions are merged into one that the other calls, and
+/// nothing can call a kernel.
 fn kernel_attributes(module: &str, convention: &str) -> String {
     let kernels = module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before, convention));
     kernels.map(|(_, name)| format!("{name},hostcall-kernel={name}\n")).collect()
@@ -254,7 +260,8 @@ struct ExportedNames {
     any_kernel: bool,
 }
 
-/// The symbols that must stay visible, from a module as text: kernels, by their calling convention, and the host's words.
+/// The symbols that must stay visible, from a module as text: kernels, by their calling convention, and the host's
+/// words.
 fn exported_names(module: &str, convention: &str) -> ExportedNames {
     let mut names = ExportedNames::default();
     let looked_up = |name: &str| EXPORTED.iter().any(|prefix| name.starts_with(prefix));

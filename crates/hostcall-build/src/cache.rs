@@ -1,7 +1,7 @@
 //! Results of the stages after cargo, kept by what they were made from.
 //!
-//! Cargo knows when to run rustc again; what follows it is keyed by the hash of the bitcode, the tools and the options, so a
-//! result is found exactly when it would be made again. Files appear by rename: nobody reads half of one.
+//! Cargo knows when to run rustc again; what follows it is keyed by the hash of the bitcode, the tools and the options,
+//! so a result is found exactly when it would be made again. Files appear by rename: nobody reads half of one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! A run of cargo that compiles a device program: the files that it made, and what the compiler said.
 //!
-//! Cargo is asked for JSON, so that the compiler's words are told from cargo's own. Warnings of crates that were compiled before are among them: cargo
-//! keeps them and says them again. An error begins with the compiler's words, and the command line, which is long, comes last.
+//! Cargo is asked for JSON, so that the compiler's words are told from cargo's own. Warnings of crates that were
+//! compiled before are among them: cargo keeps them and says them again. An error begins with the compiler's words, and
+//! the command line, which is long, comes last.
 
 use std::path::{Path, PathBuf};
 
@@ -45,8 +46,8 @@ impl Compiled {
 /// The argument that every run of [`compile`] needs, before a `--`.
 pub(crate) const MESSAGES: &str = "--message-format=json";
 
-/// Runs cargo, which is given [`MESSAGES`], to compile `package` for `target`. Warnings about crates in `ours` are kept; `echo`
-/// also prints what the compiler says about any crate.
+/// Runs cargo, which is given [`MESSAGES`], to compile `package` for `target`. Warnings about crates in `ours` are
+/// kept; `echo` also prints what the compiler says about any crate.
 ///
 /// `place` says where a file is that the compiler names by a path of the image's.
 pub(crate) fn compile(

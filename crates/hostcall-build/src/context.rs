@@ -18,8 +18,8 @@ pub struct ProgramSpec {
     pub features: Vec<String>,
     /// Whether its default features are enabled.
     pub default_features: bool,
-    /// Where to build. It can be shared by all kernel crates; `None`: `target` in the crate's directory; for a package that builds its own
-    /// kernels, `hostcall` in the directory where cargo builds that package.
+    /// Where to build. It can be shared by all kernel crates; `None`: `target` in the crate's directory; for a package
+    /// that builds its own kernels, `hostcall` in the directory where cargo builds that package.
     pub target_dir: Option<PathBuf>,
     /// Whether to pass on what cargo says while it works.
     pub echo: bool,
@@ -52,7 +52,8 @@ impl<'a> Context<'a> {
         Context { spec, host, source, warnings: RefCell::default() }
     }
 
-    /// Keeps warnings that are not known yet: each target is compiled by itself, and most of what is wrong is wrong for all.
+    /// Keeps warnings that are not known yet: each target is compiled by itself, and most of what is wrong is wrong for
+    /// all.
     pub(crate) fn warn(&self, warnings: &[String]) {
         let mut known = self.warnings.borrow_mut();
         for warning in warnings {

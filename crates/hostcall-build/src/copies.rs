@@ -1,8 +1,9 @@
 //! Copies and fills of a program with std, handed to its runtime.
 //!
-//! What `memcpy`, `memmove` and `memset` are to LLVM becomes, on NVIDIA GPUs, a loop over single bytes in each place. One lane runs a thread, and each byte takes it a
-//! way to memory and back. So those of more than a few bytes become calls of the runtime (`hostcall-std`, `copies`), which moves 16 bytes at a time and, where there is
-//! much to do, has the other lanes of the wave help. A runtime that has no such functions leaves the module as it is.
+//! What `memcpy`, `memmove` and `memset` are to LLVM becomes, on NVIDIA GPUs, a loop over single bytes in each place.
+//! One lane runs a thread, and each byte takes it a way to memory and back. So those of more than a few bytes become
+//! calls of the runtime (`hostcall-std`, `copies`), which moves 16 bytes at a time and, where there is much to do, has
+//! the other lanes of the wave help. A runtime that has no such functions leaves the module as it is.
 
 use crate::module::definition;
 
@@ -14,7 +15,8 @@ const FILL: &str = "__hostcall_fill";
 /// Up to so many bytes, if it is known how many, LLVM makes a few loads and stores of them.
 const FEW: u64 = 128;
 
-/// Functions whose copies stay: those that serve, and what runs before a lane has a stack or on lanes that are no threads.
+/// Functions whose copies stay: those that serve, and what runs before a lane has a stack or on lanes that are no
+/// threads.
 fn stays(function: &str) -> bool {
     function.starts_with("__hostcall_") || function.contains("15hostcall_device")
 }

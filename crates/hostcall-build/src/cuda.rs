@@ -7,7 +7,8 @@ use crate::command::Run;
 use crate::toolchain::which;
 use crate::{BuildError, Piece};
 
-/// The first that runs, as `at` finds out: the one that `variable` names (and then no other), what was `installed`, `PATH`'s, `/usr/local/cuda/bin`'s.
+/// The first that runs, as `at` finds out: the one that `variable` names (and then no other), what was `installed`,
+/// `PATH`'s, `/usr/local/cuda/bin`'s.
 ///
 /// # Errors
 ///

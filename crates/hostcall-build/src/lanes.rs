@@ -1,8 +1,9 @@
 //! A program with std that has no kernels of its own.
 //!
-//! Its threads print and panic as threads do. What a kernel's lanes need instead (a standard output for each, panics in messages of their own) hangs in
-//! std and in the runtime on one question: is this a kernel's lane? Where there is no kernel, the answer is known, and all of it is dropped. So is what
-//! the heap does for a wave whose lanes allocate together.
+//! Its threads print and panic as threads do. What a kernel's lanes need instead (a standard output for each, panics in
+//! messages of their own) hangs in std and in the runtime on one question: is this a kernel's lane? Where there is no
+//! kernel, the answer is known, and all of it is dropped. So is what the heap does for a wave whose lanes allocate
+//! together.
 
 use crate::module::definition;
 
@@ -13,7 +14,8 @@ const ANSWERS: [(&str, &str); 3] = [
     ("15hostcall_device4heap12only_threads", "  ret i1 true\n"),
 ];
 
-/// The module (as text) with the question answered. What is not found stays as it is: the program is larger then, not wrong.
+/// The module (as text) with the question answered. What is not found stays as it is: the program is larger then, not
+/// wrong.
 pub(crate) fn none(module: &str) -> String {
     let mut out = String::with_capacity(module.len());
     let mut skipping = false;

@@ -59,7 +59,8 @@ pub(crate) fn parameters(line: &str) -> Vec<&str> {
     types
 }
 
-/// Whether a definition, of which this is what stands before the name, is a kernel: a function of that calling convention.
+/// Whether a definition, of which this is what stands before the name, is a kernel: a function of that calling
+/// convention.
 pub(crate) fn is_kernel(before: &str, convention: &str) -> bool {
     before.split_whitespace().any(|word| word == convention)
 }

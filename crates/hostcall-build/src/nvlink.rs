@@ -17,7 +17,8 @@ pub(crate) struct Nvlink {
 }
 
 impl Nvlink {
-    /// `HOSTCALL_NVLINK` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or `/usr/local/cuda/bin`.
+    /// `HOSTCALL_NVLINK` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or
+    /// `/usr/local/cuda/bin`.
     ///
     /// # Errors
     ///
@@ -46,7 +47,8 @@ impl Nvlink {
         format!("{} {}", self.version, self.path.display())
     }
 
-    /// Whether it takes what that release of `ptxas` assembles for `arch`: its own release's and older ones', for GPUs that it knows.
+    /// Whether it takes what that release of `ptxas` assembles for `arch`: its own release's and older ones', for GPUs
+    /// that it knows.
     pub(crate) fn takes(&self, ptxas: &str, arch: &str) -> bool {
         takes(&self.version, ptxas, arch)
     }

@@ -31,7 +31,8 @@ pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir
 pub(crate) fn code(gpu: &Gpu<'_>, module: &Path, dir: &Path) -> Result<String, BuildError> {
     let ptx = dir.join("image.ptx");
     let llc = gpu.toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={}", gpu.cpu)).arg(format!("-mattr={}", gpu.features));
-    // Conversions between 128-bit integers and floats (`duration.as_nanos() as f64`) are calls that the back end has nobody for, unless they are expanded.
+    // Conversions between 128-bit integers and floats (`duration.as_nanos() as f64`) are calls that the back end has
+    // nobody for, unless they are expanded.
     let llc = llc.arg("-expand-fp-convert-bits=64");
     llc.arg(module).arg("-o").arg(&ptx).output()?;
     let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
@@ -55,8 +56,8 @@ pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas
     Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
 }
 
-/// Tells NVIDIA's assembler, which unrolls loops of its own accord, not to do so in functions that are to be small. (A kernel with a call: 25 KB of
-/// machine code instead of 31 KB.) LLVM marks the first line of a loop with a comment.
+/// Tells NVIDIA's assembler, which unrolls loops of its own accord, not to do so in functions that are to be small. (A
+/// kernel with a call: 25 KB of machine code instead of 31 KB.) LLVM marks the first line of a loop with a comment.
 fn rolled(ptx: &str) -> String {
     let mut out = String::with_capacity(ptx.len() + ptx.len() / 100);
     let mut small = false;

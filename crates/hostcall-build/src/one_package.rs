@@ -1,8 +1,10 @@
-//! Services, kernels and host program in one package: the package is compiled twice, once for this machine and once for the device.
+//! Services, kernels and host program in one package: the package is compiled twice, once for this machine and once for
+//! the device.
 //!
-//! The package's build script builds the kernels, and cargo would run it again to build the same package for the device, and wait for itself. So the device's
-//! half is another package, written here into the target directory: it has the sources where they are, the dependencies that the device needs, and neither
-//! a build script nor what build scripts and tests depend on. Dependencies of the host alone stand in the manifest's table
+//! The package's build script builds the kernels, and cargo would run it again to build the same package for the
+//! device, and wait for itself. So the device's half is another package, written here into the target directory: it has
+//! the sources where they are, the dependencies that the device needs, and neither a build script nor what build
+//! scripts and tests depend on. Dependencies of the host alone stand in the manifest's table
 //! `[target.'cfg(not(hostcall_device))'.dependencies]`, as cargo has it for everything that is not for every target.
 
 use std::fmt::Write as _;
@@ -21,7 +23,8 @@ pub(crate) struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    /// The package of that manifest in what `cargo metadata` says, if it builds kernels of its own: if its build script may use this crate.
+    /// The package of that manifest in what `cargo metadata` says, if it builds kernels of its own: if its build script
+    /// may use this crate.
     pub(crate) fn with_kernels(metadata: &'a Value, manifest: &Path) -> Option<Package<'a>> {
         let packages = metadata["packages"].as_array()?;
         let package = packages.iter().find(|package| package["manifest_path"].as_str().map(Path::new) == Some(manifest))?;
@@ -59,7 +62,8 @@ impl<'a> Package<'a> {
         replace(&settings.join("config.toml"), SETTINGS.as_bytes())?;
         let manifest = dir.join("Cargo.toml");
         replace(&manifest, text.as_bytes())?;
-        // Equal versions on both sides. Cargo leaves out of it what is not needed, so what was copied is kept for comparison.
+        // Equal versions on both sides. Cargo leaves out of it what is not needed, so what was copied is kept for
+        // comparison.
         if let Ok(lock) = fs::read(self.lock())
             && replace(&dir.join("Cargo.lock.host"), &lock)?
         {
@@ -68,8 +72,8 @@ impl<'a> Package<'a> {
         Ok(manifest)
     }
 
-    /// Where the half with that manifest is: by the package's name, so that settings of editors can name it. Packages of one name that share a target
-    /// directory are told apart.
+    /// Where the half with that manifest is: by the package's name, so that settings of editors can name it. Packages
+    /// of one name that share a target directory are told apart.
     fn home(&self, dir: &Path, manifest: &str) -> PathBuf {
         let first = |text: &str| text.lines().next().map(str::to_owned);
         let plain = dir.join(self.name());

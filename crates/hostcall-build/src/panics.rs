@@ -1,16 +1,18 @@
 //! The panics that any indexing has, without the text that `core` would write about them.
 //!
-//! `core::panicking::panic_bounds_check` and its like format a message, and so put `core::fmt` into every kernel that indexes a slice: NVIDIA's
-//! assembler gives each kernel a copy of all that it may reach, and as many registers as the greediest of it wants. `hostcall-device` has
-//! functions of the same parameters (`failure.rs` there) that post the numbers to the host, which writes the same text. Here calls of the
-//! former become calls of the latter. Where one of the two is not found, or their parameters differ (another `core`), nothing is changed:
-//! the kernel is larger then, not wrong.
+//! `core::panicking::panic_bounds_check` and its like format a message, and so put `core::fmt` into every kernel that
+//! indexes a slice: NVIDIA's assembler gives each kernel a copy of all that it may reach, and as many registers as the
+//! greediest of it wants. `hostcall-device` has functions of the same parameters (`failure.rs` there) that post the
+//! numbers to the host, which writes the same text. Here calls of the former become calls of the latter. Where one of
+//! the two is not found, or their parameters differ (another `core`), nothing is changed: the kernel is larger then,
+//! not wrong.
 
 use std::collections::HashMap;
 
 use crate::module::{definition, parameters};
 
-/// The end of the mangled path of a function of `core` or `alloc`, and the function of `hostcall-device` that stands for it.
+/// The end of the mangled path of a function of `core` or `alloc`, and the function of `hostcall-device` that stands
+/// for it.
 const REPLACED: [(&str, &str); 10] = [
     ("4core9panicking18panic_bounds_check", "hostcall_panic_index"),
     ("4core5slice5index16slice_index_fail", "hostcall_panic_range"),
@@ -70,8 +72,9 @@ fn constant_bytes(line: &str) -> Option<(&str, usize)> {
     Some((name, size.split_once(" x i8]")?.0.parse().ok()?))
 }
 
-/// From the arguments of a `panic_fmt` whose text is constant, those of [`PANIC_TEXT`]. Such a text is passed as its address and an odd
-/// number made of its length; to be sure of that, the number is compared with the length of the constant at the address.
+/// From the arguments of a `panic_fmt` whose text is constant, those of [`PANIC_TEXT`]. Such a text is passed as its
+/// address and an odd number made of its length; to be sure of that, the number is compared with the length of the
+/// constant at the address.
 fn constant_text(arguments: &str, texts: &HashMap<&str, usize>) -> Option<String> {
     let (text, rest) = arguments.strip_prefix("(ptr ")?.split_once(", ptr ")?;
     let text = text.rsplit(' ').next()?;

@@ -1,8 +1,9 @@
 //! What a long link is at, for whoever waits for it.
 //!
-//! Cargo keeps what its compilers and linkers write until they end. So the program that runs cargo says where its own standard error is
-//! ([`PROGRESS_VARIABLE`]), and a link that takes longer than [`PATIENCE`] says there, now and then, which of its steps it is at. Of a step all that is known is the
-//! tool that runs, which is what [`Run`](crate::command::Run) reports.
+//! Cargo keeps what its compilers and linkers write until they end. So the program that runs cargo says where its own
+//! standard error is ([`PROGRESS_VARIABLE`]), and a link that takes longer than [`PATIENCE`] says there, now and then,
+//! which of its steps it is at. Of a step all that is known is the tool that runs, which is what
+//! [`Run`](crate::command::Run) reports.
 
 use std::env;
 use std::fs::File;

@@ -1,7 +1,8 @@
 //! Reading PTX text: which functions it has, and their instructions in order.
 //!
-//! This is for tests that check what a kernel was compiled to ("no `membar`", "two ballots, one on each side of the branch"). It
-//! reads what LLVM writes, and inline assembly in it; it is not a PTX assembler and accepts what is not PTX.
+//! This is for tests that check what a kernel was compiled to ("no `membar`", "two ballots, one on each side of the
+//! branch"). It reads what LLVM writes, and inline assembly in it; it is not a PTX assembler and accepts what is not
+//! PTX.
 //!
 //! ```
 //! let ptx = hostcall_build::ptx::Ptx::parse(".version 8.4\n.target sm_70\n.visible .entry f()\n{\n  ret;\n}\n");
@@ -91,7 +92,8 @@ impl Ptx {
         self.functions.iter().flat_map(|function| function.instructions().map(move |instruction| (function, instruction)))
     }
 
-    /// Names of the functions that `name` calls, directly or through others, and itself. Calls through pointers are not followed.
+    /// Names of the functions that `name` calls, directly or through others, and itself. Calls through pointers are not
+    /// followed.
     pub fn reachable(&self, name: &str) -> Vec<&Function> {
         let mut found: Vec<&Function> = self.function(name).into_iter().collect();
         let mut next = 0;
@@ -132,8 +134,8 @@ impl Function {
         })
     }
 
-    /// Its straight pieces: instructions between labels and branches, in order. Two collectives in one block run under the same mask; in
-    /// different blocks they may not.
+    /// Its straight pieces: instructions between labels and branches, in order. Two collectives in one block run under
+    /// the same mask; in different blocks they may not.
     pub fn blocks(&self) -> Vec<Vec<&Instruction>> {
         let mut blocks = vec![Vec::new()];
         for item in &self.body {

@@ -18,12 +18,14 @@ pub struct Ptxas {
     pub path: PathBuf,
     /// The release, like `12.9`.
     pub version: String,
-    /// What `HOSTCALL_PTXAS_FLAGS` adds to the command line, like `--Ofast-compile=max`: for programs that are to be ready soon, not fast.
+    /// What `HOSTCALL_PTXAS_FLAGS` adds to the command line, like `--Ofast-compile=max`: for programs that are to be
+    /// ready soon, not fast.
     pub flags: Vec<String>,
 }
 
 impl Ptxas {
-    /// `HOSTCALL_PTXAS` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or `/usr/local/cuda/bin`.
+    /// `HOSTCALL_PTXAS` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or
+    /// `/usr/local/cuda/bin`.
     ///
     /// # Errors
     ///
@@ -83,8 +85,8 @@ pub fn assemble_cached(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>,
     cached(&cache_directory("cubins")?, &key, |_| ptxas.assemble(ptx, arch))
 }
 
-/// As [`assemble_cached`], for somebody who waits: without the optimisations that take the assembler longest, and by all processors, where it knows how to
-/// (12.9 does). On 16 processors hello takes it 0.7 s instead of 10.
+/// As [`assemble_cached`], for somebody who waits: without the optimisations that take the assembler longest, and by
+/// all processors, where it knows how to (12.9 does). On 16 processors hello takes it 0.7 s instead of 10.
 ///
 /// # Errors
 ///
@@ -103,7 +105,8 @@ pub fn assemble_quickly(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>
 
 const QUICK: [&str; 2] = ["--Ofast-compile=min", "--split-compile=0"];
 
-/// As [`assemble_quickly`] if a program was not to be optimised (and so was compiled in parts), else as [`assemble_cached`].
+/// As [`assemble_quickly`] if a program was not to be optimised (and so was compiled in parts), else as
+/// [`assemble_cached`].
 ///
 /// # Errors
 ///
@@ -117,18 +120,20 @@ fn parts_of(ptx: &[u8]) -> Option<Vec<(String, String)>> {
     shorten::parts(std::str::from_utf8(ptx).ok()?)
 }
 
-/// A part as an object that can be linked. For code of some functions 12.9 crashes with the first, and not with the second.
+/// A part as an object that can be linked. For code of some functions 12.9 crashes with the first, and not with the
+/// second.
 const OF_PART: [&[&str]; 2] = [&["-c", "--Ofast-compile=min"], &["-c", "--Ofast-compile=max"]];
 
-/// Machine code of a program that was compiled in parts: each part is assembled once, and kept; `None` if it was not, or if that does not work. Then it is
-/// assembled as one.
+/// Machine code of a program that was compiled in parts: each part is assembled once, and kept; `None` if it was not,
+/// or if that does not work. Then it is assembled as one.
 fn assemble_parts(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Option<Vec<u8>> {
     let parts = parts_of(ptx)?;
     let nvlink = Nvlink::find().ok().filter(|nvlink| nvlink.takes(&ptxas.version, arch))?;
     join_parts(ptxas, &nvlink, &parts, arch, &cache_directory("cubins").ok()?).ok()
 }
 
-/// The constants that the assembler makes of all parts are in one bank of 64 KiB, and those of a large program do not fit.
+/// The constants that the assembler makes of all parts are in one bank of 64 KiB, and those of a large program do not
+/// fit.
 const NO_CONSTANTS: [&str; 1] = ["--disable-optimizer-constants"];
 
 fn join_parts(ptxas: &Ptxas, nvlink: &Nvlink, parts: &[(String, String)], arch: &str, cache: &Path) -> Result<Vec<u8>, BuildError> {
@@ -160,12 +165,14 @@ fn objects(ptxas: &Ptxas, parts: &[(String, String)], arch: &str, cache: &Path) 
     )
 }
 
-/// The architecture that a device (`cuda:0`) had when it was last noted, if it was: a guess, with which assembling can begin before a driver says more.
+/// The architecture that a device (`cuda:0`) had when it was last noted, if it was: a guess, with which assembling can
+/// begin before a driver says more.
 pub fn noted_arch(device: &str) -> Option<String> {
     fs::read_to_string(arch_note(&cache_directory("cubins").ok()?, device)).ok().filter(|arch| is_arch(arch))
 }
 
-/// Notes what architecture a device has, for [`noted_arch`]. One that cannot be noted is not known next time, which costs time and nothing else.
+/// Notes what architecture a device has, for [`noted_arch`]. One that cannot be noted is not known next time, which
+/// costs time and nothing else.
 pub fn note_arch(device: &str, arch: &str) {
     let noted = cache_directory("cubins").and_then(|cache| {
         let (file, fresh) = (arch_note(&cache, device), cache.join(format!("arch.{}", std::process::id())));
@@ -186,7 +193,8 @@ fn is_arch(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// [`BuildError::Missing`] without a `ptxas`; [`BuildError::Failed`] for the first architecture that it does not assemble for.
+/// [`BuildError::Missing`] without a `ptxas`; [`BuildError::Failed`] for the first architecture that it does not
+/// assemble for.
 pub fn assemble_all<'a>(ptx: &str, arches: impl IntoIterator<Item = &'a str>) -> Result<Vec<Vec<u8>>, BuildError> {
     let ptxas = Ptxas::find()?;
     arches.into_iter().map(|arch| ptxas.assemble(ptx.as_bytes(), arch)).collect()
@@ -197,8 +205,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
-    /// A tool that writes down that it ran and what it was told, and leaves what it was given, one file after the other. The linker refuses what has many
-    /// constants, of which the assembler makes few if it is told so.
+    /// A tool that writes down that it ran and what it was told, and leaves what it was given, one file after the
+    /// other. The linker refuses what has many constants, of which the assembler makes few if it is told so.
     fn tool(dir: &Path, name: &str) -> PathBuf {
         let file = dir.join(name);
         let script = format!(

@@ -1,4 +1,5 @@
-//! What the steps after cargo are, as the text of their sources: part of the keys of what is kept, so that no version of this crate finds what another made.
+//! What the steps after cargo are, as the text of their sources: part of the keys of what is kept, so that no version
+//! of this crate finds what another made.
 
 use crate::parts;
 use crate::stdlib::shorten;

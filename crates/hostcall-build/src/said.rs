@@ -1,7 +1,8 @@
 //! What the compiler says of the device's half, as whoever wrote the code should read it.
 //!
-//! Paths: images have none of this machine's directories in them (`Source::remap`), and rustc leaves them out of its messages as well. They are put back
-//! here. Hints: what is a matter of course in an ordinary program, and not on a device, the compiler cannot explain.
+//! Paths: images have none of this machine's directories in them (`Source::remap`), and rustc leaves them out of its
+//! messages as well. They are put back here. Hints: what is a matter of course in an ordinary program, and not on a
+//! device, the compiler cannot explain.
 
 use std::path::{Path, PathBuf};
 

@@ -28,22 +28,25 @@ pub struct Program {
 ///
 /// and in the crate `offload::include_program!("wordcount")`.
 ///
-/// `program(".")` is the package itself: services, kernels and host program are in one. Its sources are compiled a second time for the device, with
-/// `cfg(hostcall_device)`: its library if it has one, else its program, which begins with `#![cfg_attr(hostcall_device, no_std)]`. What is only for one of
-/// the two sides says so (`#[cfg(hostcall_device)] mod kernels { … }`, `#[cfg(not(hostcall_device))] fn main() { … }`), as do dependencies
-/// that only the host has: they are in `[target.'cfg(not(hostcall_device))'.dependencies]`. `cargo hostcall new --kernel` writes such a package.
+/// `program(".")` is the package itself: services, kernels and host program are in one. Its sources are compiled a
+/// second time for the device, with `cfg(hostcall_device)`: its library if it has one, else its program, which begins
+/// with `#![cfg_attr(hostcall_device, no_std)]`. What is only for one of the two sides says so
+/// (`#[cfg(hostcall_device)] mod kernels { … }`, `#[cfg(not(hostcall_device))] fn main() { … }`), as do dependencies
+/// that only the host has: they are in `[target.'cfg(not(hostcall_device))'.dependencies]`. `cargo hostcall new
+/// --kernel` writes such a package.
 ///
-/// The simulator's image is always built. Which others are is said by the environment variable `HOSTCALL_TARGETS` (the lists of
-/// [`Target::parse_list`]), else by [`Program::targets`]; else PTX is, if there is a device toolchain; if there is none the
-/// bundle says so in its note, and the build goes on.
+/// The simulator's image is always built. Which others are is said by the environment variable `HOSTCALL_TARGETS` (the
+/// lists of [`Target::parse_list`]), else by [`Program::targets`]; else PTX is, if there is a device toolchain; if
+/// there is none the bundle says so in its note, and the build goes on.
 pub fn program(crate_dir: impl Into<PathBuf>) -> Program {
     Program { crate_dir: crate_dir.into(), targets: None, features: Vec::new(), with_std: false }
 }
 
-/// The package in `crate_dir`, an ordinary program with `fn main()`, as a device program: what [`program`] is for kernel crates.
+/// The package in `crate_dir`, an ordinary program with `fn main()`, as a device program: what [`program`] is for
+/// kernel crates.
 ///
-/// It must be the first thing that the build script's `main` does: cargo and rustc, which it runs, call the script again as their compiler and linker
-/// (see [`act_as_tool`](crate::act_as_tool)).
+/// It must be the first thing that the build script's `main` does: cargo and rustc, which it runs, call the script
+/// again as their compiler and linker (see [`act_as_tool`](crate::act_as_tool)).
 pub fn std_program(crate_dir: impl Into<PathBuf>) -> Program {
     if let Some(code) = act::act() {
         std::process::exit(code.into());
@@ -64,8 +67,9 @@ impl Program {
         self
     }
 
-    /// Builds, writes `OUT_DIR/NAME.program` and tells cargo when to do so again. An error ends the build script with its text. A package of both halves that
-    /// has no kernel yet gets an empty program and a warning, so that the errors of its other half are seen.
+    /// Builds, writes `OUT_DIR/NAME.program` and tells cargo when to do so again. An error ends the build script with
+    /// its text. A package of both halves that has no kernel yet gets an empty program and a warning, so that the
+    /// errors of its other half are seen.
     pub fn emit(self) {
         match self.try_emit() {
             Ok(_) => {}
@@ -73,7 +77,8 @@ impl Program {
                 for line in directives(&error.to_string()) {
                     println!("cargo::error={line}");
                 }
-                // Cargo takes the script for a failed one because of these lines. If its exit code said so as well, cargo would show all of them again.
+                // Cargo takes the script for a failed one because of these lines. If its exit code said so as well,
+                // cargo would show all of them again.
                 std::process::exit(0);
             }
         }
@@ -164,7 +169,8 @@ fn variable(name: &'static str) -> Result<PathBuf, BuildError> {
 }
 
 /// One directory for all build scripts of a workspace, so that `core` is built once: `target/hostcall`. `OUT_DIR` is
-/// `target[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out`, or something that this does not know, and then it is `OUT_DIR/hostcall`.
+/// `target[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out`, or something that this does not know, and then it is
+/// `OUT_DIR/hostcall`.
 fn shared_target_dir(out_dir: &Path) -> PathBuf {
     let build = out_dir.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "build"));
     match build.and_then(Path::parent).and_then(Path::parent) {

@@ -1,4 +1,5 @@
-//! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` and `nvlink` from PyPI.
+//! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` and `nvlink` from
+//! PyPI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ const PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22"
 /// The wheel with `ptxas`. CUDA 12.8 brought sm_120, CUDA 13 dropped sm_70: 12.9 knows all that lie between.
 const PTXAS_WHEEL: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
 
-/// The wheel with `nvlink`, which those before 13 did not have; 13.0 is the oldest, and its machine code what most drivers take.
+/// The wheel with `nvlink`, which those before 13 did not have; 13.0 is the oldest, and its machine code what most
+/// drivers take.
 const NVLINK_WHEEL: &str = "nvidia-cuda-nvcc==13.0.88";
 
 /// What [`setup`] did.
@@ -26,8 +28,9 @@ pub struct SetupReport {
     pub failed: Vec<String>,
 }
 
-/// Installs the device toolchain, `ptxas` and `nvlink`, each if it is missing, and builds std for the simulator and NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are
-/// installed by `apt-get` (through `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
+/// Installs the device toolchain, `ptxas` and `nvlink`, each if it is missing, and builds std for the simulator and
+/// NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are installed by `apt-get` (through
+/// `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
 ///
 /// A piece that cannot be installed is reported and does not keep the others from being installed.
 pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {

@@ -8,8 +8,8 @@ use offload_image::{Image, ImageKind};
 use crate::context::Context;
 use crate::{BuildError, cargo, flags};
 
-/// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library has,
-/// and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
+/// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library
+/// has, and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
 const PROVIDED: [&str; 7] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "_Unwind_Resume"];
 
 pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {

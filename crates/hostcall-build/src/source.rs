@@ -12,20 +12,23 @@ use crate::{BuildError, flags};
 pub(crate) struct Source {
     /// Its directory, absolute.
     pub(crate) dir: PathBuf,
-    /// The manifest that it is built by: its own, or that of the device's half of a package that has both ([`crate::one_package`]).
+    /// The manifest that it is built by: its own, or that of the device's half of a package that has both
+    /// ([`crate::one_package`]).
     pub(crate) manifest: PathBuf,
     /// Where it is built, absolute.
     pub(crate) target_dir: PathBuf,
     /// Its package name.
     pub(crate) package: String,
-    /// Name and directory of every package that it is built from and that is no registry's: itself, and path dependencies.
+    /// Name and directory of every package that it is built from and that is no registry's: itself, and path
+    /// dependencies.
     pub(crate) packages: Vec<(String, PathBuf)>,
     /// The file with the versions of what it depends on.
     lock: PathBuf,
 }
 
 impl Source {
-    /// The kernel crate in `dir`, or the device's half of a package that has both, to be built in `target_dir`; `None`: in a directory of its own.
+    /// The kernel crate in `dir`, or the device's half of a package that has both, to be built in `target_dir`; `None`:
+    /// in a directory of its own.
     pub(crate) fn of_kernels(host: &HostToolchain, dir: &Path, target_dir: Option<&Path>) -> Result<Source, BuildError> {
         Source::read(host, dir, target_dir, true)
     }
@@ -76,8 +79,8 @@ impl Source {
         self.manifest.parent() != Some(&self.dir)
     }
 
-    /// The directories of the packages about which whoever builds them wants to hear the compiler's warnings: those by path but for hostcall's own,
-    /// which lie beside this crate.
+    /// The directories of the packages about which whoever builds them wants to hear the compiler's warnings: those by
+    /// path but for hostcall's own, which lie beside this crate.
     pub(crate) fn own(&self) -> Vec<PathBuf> {
         let hostcall = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         let built_by = self.manifest.parent().map(Path::to_path_buf);
@@ -97,7 +100,8 @@ impl Source {
         inputs
     }
 
-    /// The file that the compiler means by a path: rustc runs in the package's directory, or says what [`Source::remap`] leaves of paths.
+    /// The file that the compiler means by a path: rustc runs in the package's directory, or says what
+    /// [`Source::remap`] leaves of paths.
     pub(crate) fn place(&self, path: &Path) -> Option<PathBuf> {
         let ancestor = common_ancestor(self.packages.iter().map(|(_, dir)| dir.as_path()));
         let by_name = self.packages.iter().filter_map(|(name, dir)| Some(dir.join(path.strip_prefix(name).ok()?)));
@@ -105,11 +109,11 @@ impl Source {
         places.into_iter().find(|place| place.is_file())
     }
 
-    /// Flags that keep this machine's directories out of the image, so that equal sources give equal images, and panic messages
-    /// name `crates/shared/src/lib.rs`.
+    /// Flags that keep this machine's directories out of the image, so that equal sources give equal images, and panic
+    /// messages name `crates/shared/src/lib.rs`.
     ///
-    /// Cargo builds `core` again whenever a flag changes. So what is cut off is the directory that all packages share: then all kernel
-    /// crates of one repository are built with the same flags, and with one `core`.
+    /// Cargo builds `core` again whenever a flag changes. So what is cut off is the directory that all packages share:
+    /// then all kernel crates of one repository are built with the same flags, and with one `core`.
     pub(crate) fn remap(&self, flags: &mut Vec<String>) {
         // The last flag that matches wins, so the general one comes first.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
@@ -127,7 +131,8 @@ impl Source {
     }
 }
 
-/// What cargo knows, with the kernels' cfg, so that the host face of `hostcall` and what it depends on are not among the packages.
+/// What cargo knows, with the kernels' cfg, so that the host face of `hostcall` and what it depends on are not among
+/// the packages.
 fn metadata(host: &HostToolchain, dir: &Path, manifest: &Path, options: &[&str]) -> Result<serde_json::Value, BuildError> {
     let run = Run::new(&host.cargo).without_outer_cargo().dir(dir).env("CARGO_ENCODED_RUSTFLAGS", flags::common().join("\u{1f}"));
     let run = run.args(["metadata", "--format-version", "1"]).args(options).arg("--manifest-path").arg(manifest);

@@ -1,8 +1,9 @@
 //! Statics that refer to one another, for a machine whose statics cannot.
 //!
-//! PTX wants every name that a static's value mentions to be defined before, so two statics cannot name each other (`tracing` has such: a call site names
-//! its description, and that the call site), and none itself (`bumpalo`'s empty chunk does). Some pointers are left empty here, so that no circle stays, and
-//! every kernel begins with seeing to it that they are put there: the first lane of all launches does it, and others wait until it has. So a program may
+//! PTX wants every name that a static's value mentions to be defined before, so two statics cannot name each other
+//! (`tracing` has such: a call site names its description, and that the call site), and none itself (`bumpalo`'s empty
+//! chunk does). Some pointers are left empty here, so that no circle stays, and every kernel begins with seeing to it
+//! that they are put there: the first lane of all launches does it, and others wait until it has. So a program may
 //! write what it likes to such a static.
 
 use std::collections::HashMap;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::{BuildError, DeviceToolchain};
 
-/// Symbols that a program's std, or the host, looks for. The first is before C's names, and goes away when the runtime is made; the second is std's.
+/// Symbols that a program's std, or the host, looks for. The first is before C's names, and goes away when the runtime
+/// is made; the second is std's.
 pub(crate) const VISIBLE: [&str; 4] = [C_PREFIX, "sys_", "__HOSTCALL_", "__hostcall_"];
 
 /// Those of them that the host looks for.
@@ -13,7 +14,8 @@ pub(crate) const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
 /// Before the names of C's functions in the runtime's sources.
 pub(crate) const C_PREFIX: &str = "libc_";
 
-/// C's variadic functions. On GPUs they keep that prefix: what calls them by C's name has not been lowered yet (`stdlib/variadic.rs`).
+/// C's variadic functions. On GPUs they keep that prefix: what calls them by C's name has not been lowered yet
+/// (`stdlib/variadic.rs`).
 pub(crate) const VARIADIC: [&str; 9] = ["open", "open64", "openat", "fcntl", "ioctl", "syscall", "prctl", "mremap", "printf"];
 
 /// The name under which a program is linked with a function of the runtime's, on a GPU.

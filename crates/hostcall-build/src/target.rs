@@ -7,7 +7,8 @@ use crate::BuildError;
 /// The NVIDIA architecture that PTX is built for when none is named: the first with independent thread scheduling
 /// and 128-bit memory instructions. The driver compiles it for whatever GPU it finds.
 pub const NVPTX_ARCH: &str = "sm_70";
-/// The PTX version asked for, as LLVM writes it. 8.4 is the first with `.b128` relaxed loads and stores at system scope.
+/// The PTX version asked for, as LLVM writes it. 8.4 is the first with `.b128` relaxed loads and stores at system
+/// scope.
 pub const PTX_VERSION: &str = "ptx84";
 /// The AMD architectures that `amdgpu` and `all` stand for.
 pub const AMDGPU_ARCHES: [&str; 5] = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200"];
@@ -49,8 +50,8 @@ impl Target {
         *self != Target::Sim
     }
 
-    /// Reads a list like `sim,nvptx,amdgpu:gfx90a`. `nvptx` means [`NVPTX_ARCH`], `amdgpu` all of [`AMDGPU_ARCHES`], and `all`
-    /// means `sim,nvptx,amdgpu`. What is named twice is built once.
+    /// Reads a list like `sim,nvptx,amdgpu:gfx90a`. `nvptx` means [`NVPTX_ARCH`], `amdgpu` all of [`AMDGPU_ARCHES`],
+    /// and `all` means `sim,nvptx,amdgpu`. What is named twice is built once.
     ///
     /// # Errors
     ///

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Names a file to which each link appends what its steps took: a line for each tool, and one for what was done between two tools.
+/// Names a file to which each link appends what its steps took: a line for each tool, and one for what was done between
+/// two tools.
 const VARIABLE: &str = "HOSTCALL_TIMINGS";
 
 /// Hundredths of a second that this process had used when the last line was written, and those that its children had.
@@ -22,7 +23,8 @@ pub(crate) fn ended(tool: &str) {
     let _ = File::options().append(true).create(true).open(Path::new(&file)).and_then(|mut file| file.write_all(text.as_bytes()));
 }
 
-/// The process's own time and that of its children that have ended, from `/proc/PID/stat` (proc(5): fields 14 to 17, in hundredths of a second).
+/// The process's own time and that of its children that have ended, from `/proc/PID/stat` (proc(5): fields 14 to 17, in
+/// hundredths of a second).
 fn used(stat: &str) -> Option<(u64, u64)> {
     // The second field is the program's name, which may have anything in it.
     let fields: Vec<u64> = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4).map_while(|field| field.parse().ok()).collect();

@@ -1,9 +1,10 @@
 //! Finding the two toolchains.
 //!
-//! The *host* toolchain is whatever builds the crate that calls us; stable is enough. The *device* toolchain is a second
-//! one: it has the standard library's source (there is no prebuilt `core` for GPUs), takes `-Z` flags through
-//! `RUSTC_BOOTSTRAP`, and comes with LLVM's tools of the version inside its `rustc`, because bitcode is only
-//! readable by the LLVM that wrote it or a later one. A candidate that lacks a piece is passed over, and the error says what each lacked.
+//! The *host* toolchain is whatever builds the crate that calls us; stable is enough. The *device* toolchain is a
+//! second one: it has the standard library's source (there is no prebuilt `core` for GPUs), takes `-Z` flags through
+//! `RUSTC_BOOTSTRAP`, and comes with LLVM's tools of the version inside its `rustc`, because bitcode is only readable
+//! by the LLVM that wrote it or a later one. A candidate that lacks a piece is passed over, and the error says what
+//! each lacked.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -66,9 +67,10 @@ pub struct DeviceToolchain {
 const LLVM_TOOLS: [&str; 6] = ["llvm-link", "llvm-dis", "opt", "llc", "llvm-nm", "llvm-objcopy"];
 
 impl DeviceToolchain {
-    /// The first complete one of: `HOSTCALL_DEVICE_RUSTC` (and then nothing else is tried), rustup's nightlies, the `rustc`s on
-    /// `PATH`, `/usr/bin/rustc`. One whose LLVM tools came with it goes before one that has to use others' of the same version, because
-    /// those may be another release. `HOSTCALL_LLVM_BIN` names the directory of the LLVM tools if they are nowhere usual.
+    /// The first complete one of: `HOSTCALL_DEVICE_RUSTC` (and then nothing else is tried), rustup's nightlies, the
+    /// `rustc`s on `PATH`, `/usr/bin/rustc`. One whose LLVM tools came with it goes before one that has to use others'
+    /// of the same version, because those may be another release. `HOSTCALL_LLVM_BIN` names the directory of the LLVM
+    /// tools if they are nowhere usual.
     ///
     /// # Errors
     ///

@@ -1,16 +1,17 @@
 //! Words of services that a program cannot call.
 //!
-//! A service has a word for its number and one for its signature, which the host finds by name and so must stay visible. Nothing but the calls refers to
-//! the first: a service whose word only its definition names is never called, and the host neither numbers nor checks what it does not find. A program
-//! that prints needs a dozen of the runtime's fifty services. Streams are alike: a word for the number, which those that send read, and one for the
-//! definition.
+//! A service has a word for its number and one for its signature, which the host finds by name and so must stay
+//! visible. Nothing but the calls refers to the first: a service whose word only its definition names is never called,
+//! and the host neither numbers nor checks what it does not find. A program that prints needs a dozen of the runtime's
+//! fifty services. Streams are alike: a word for the number, which those that send read, and one for the definition.
 
 use std::collections::HashSet;
 
 /// Of services and of streams: what a number's word is called before its name, and what the definition's.
 const WORDS: [(&str, &str); 2] = [("__HOSTCALL__", "__HOSTCALL_SIGNATURE__"), ("__HOSTCALL_STREAM__", "__HOSTCALL_SCHEMA__")];
 
-/// The module (as text, of which all is reached) without the words of services that are not called and of streams that are not sent.
+/// The module (as text, of which all is reached) without the words of services that are not called and of streams that
+/// are not sent.
 pub(crate) fn without_unused(module: &str) -> String {
     let (mut defined, mut mentioned) = (HashSet::new(), HashSet::new());
     for line in module.lines() {
@@ -50,7 +51,8 @@ fn name(text: &str) -> &str {
     &text[..text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_$.".contains(byte)).count()]
 }
 
-/// `@llvm.used = appending global [2 x ptr] [ptr @a, ptr @b], section …` without those that are not used; nothing if none is left.
+/// `@llvm.used = appending global [2 x ptr] [ptr @a, ptr @b], section …` without those that are not used; nothing if
+/// none is left.
 fn shorter(line: &str, unused: impl Fn(&str) -> bool) -> Option<String> {
     let (before, rest) = line.split_once(" [")?;
     let (kind, rest) = rest.split_once("] [")?;

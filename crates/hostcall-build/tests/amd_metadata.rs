@@ -1,5 +1,5 @@
-//! What a launch must bring for a kernel on each AMD target, as its code object says: arguments, memory of the workgroup, stack; and what a
-//! loader must know: version, target, no relocations to what is elsewhere.
+//! What a launch must bring for a kernel on each AMD target, as its code object says: arguments, memory of the
+//! workgroup, stack; and what a loader must know: version, target, no relocations to what is elsewhere.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,8 @@ const STACK: u64 = 4096;
 const R_AMDGPU_ABS64: u32 = 3;
 const R_AMDGPU_RELATIVE64: u32 = 13;
 
-/// The kernels of the fixture, and whether nobody can tell how much stack each needs: it calls itself, or through a pointer (what formats errors does).
+/// The kernels of the fixture, and whether nobody can tell how much stack each needs: it calls itself, or through a
+/// pointer (what formats errors does).
 const KERNELS: [(&str, bool); 3] = [("demo", true), ("leaf", false), ("recursive", true)];
 
 /// A key of one kernel's metadata.
@@ -40,7 +41,8 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, version: u8) {
     // `EI_ABIVERSION` of code object version 5 is 3, of version 6 it is 4.
     assert_eq!((header.e_machine(LittleEndian), header.e_ident().abi_version), (EM_AMDGPU, version), "{arch}");
     let file = object::File::parse(&*image.bytes).expect("an object file");
-    // A loader adds where it put the image to some words of it, and the addresses of the image's own symbols; it looks for no other.
+    // A loader adds where it put the image to some words of it, and the addresses of the image's own symbols; it looks
+    // for no other.
     for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
         let object::RelocationFlags::Elf { r_type } = relocation.flags() else { panic!("{arch}: {relocation:?}") };
         match (r_type.0, relocation.target()) {

@@ -226,8 +226,9 @@ fn a_second_build_starts_no_stage_again() {
     if !device_toolchain() {
         return;
     }
-    // A crate that no other test builds: tests run at once, and another's image could be written in between. What it depends on others do build,
-    // and cargo may then build that once more: so one of a few builds has to find everything.
+    // A crate that no other test builds: tests run at once, and another's image could be written in between. What it
+    // depends on others do build, and cargo may then build that once more: so one of a few builds has to find
+    // everything.
     let first = image("again", Target::nvptx());
     let images = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/images");
     let found_all = || {

@@ -1,4 +1,5 @@
-//! What calls are compiled to, read from the images: the instructions that the wire relies on, and none that a fast path must not have.
+//! What calls are compiled to, read from the images: the instructions that the wire relies on, and none that a fast
+//! path must not have.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,8 +18,8 @@ const SENDS: &str = "tests/fixtures/sends";
 /// Every GPU generation that the one PTX is for.
 const NVIDIA: [&str; 5] = ["sm_70", "sm_80", "sm_90", "sm_100", "sm_120"];
 
-/// `what` built for `target`. Kernels in the directory that this workspace's build scripts use too: what they built is not built again.
-/// Fixtures, which are built with other flags, where the other tests build theirs.
+/// `what` built for `target`. Kernels in the directory that this workspace's build scripts use too: what they built is
+/// not built again. Fixtures, which are built with other flags, where the other tests build theirs.
 fn image(what: &str, target: Target) -> Image {
     image_with(what, &[], target)
 }
@@ -73,8 +74,9 @@ assembles! {
     the_word_count_assembles_for_every_nvidia_architecture: "../../examples/wordcount/kernel"
 }
 
-/// The behaviours are 70 kernels, of which NVIDIA's assembler gives each a copy of what it reaches; most of its time goes into optimising them.
-/// So with little of that, for the oldest architecture, which knows the fewest instructions, and for the one that the tests run on.
+/// The behaviours are 70 kernels, of which NVIDIA's assembler gives each a copy of what it reaches; most of its time
+/// goes into optimising them. So with little of that, for the oldest architecture, which knows the fewest instructions,
+/// and for the one that the tests run on.
 #[test]
 fn the_behaviours_assemble_for_the_oldest_nvidia_architecture_and_for_hopper() {
     let Some(ptxas) = ptxas() else { return };
@@ -304,7 +306,8 @@ fn packets_on_nvidia_are_exchanged_and_rung_at_system_scope_and_stay_in_register
     let text = ptx(PACKETS);
     let ptx = Ptx::parse(&text);
     let kernel = ptx.function("status").expect("the kernel");
-    // Of the two forms of stacks: what takes a packet, what hands it over, what gives it back. A compiler may take a first attempt out of its loop.
+    // Of the two forms of stacks: what takes a packet, what hands it over, what gives it back. A compiler may take a
+    // first attempt out of its loop.
     let exchanges = all(kernel, "atom.acq_rel.sys.global.cas.b64").len();
     let claims = all(kernel, "atom.acquire.gpu.global.or.b32").len();
     assert!(exchanges >= 6 && claims >= 1, "{exchanges} exchanges, {claims} claims of a mailbox");

@@ -1,5 +1,5 @@
-//! Builds a package of kernels into a file that `hc_program_load` takes, for the simulator, or for what `--targets` says:
-//! `cargo run -p hostcall-c --example kernels -- [--targets cubin:sm_90] examples/add42/kernel add42.program`
+//! Builds a package of kernels into a file that `hc_program_load` takes, for the simulator, or for what `--targets`
+//! says: `cargo run -p hostcall-c --example kernels -- [--targets cubin:sm_90] examples/add42/kernel add42.program`
 
 use std::error::Error;
 

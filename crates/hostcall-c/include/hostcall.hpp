@@ -433,8 +433,8 @@ class server {
 };
 
 #ifdef CUDART_VERSION
-// The module of a kernel, `attach_cuda_kernel(server, demo, "mine")`: for programs that launch by `<<<…>>>`. It is there
-// where cuda_runtime.h has been included before, as nvcc does.
+// The module of a kernel, `attach_cuda_kernel(server, demo, "mine")`: for programs that launch by `<<<…>>>`. It is
+// there where cuda_runtime.h has been included before, as nvcc does.
 template <class... P>
 attachment attach_cuda_kernel(server &to, void (*kernel)(P...), const char *name) {
   cudaFunction_t function = nullptr;

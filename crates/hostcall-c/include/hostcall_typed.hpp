@@ -1,7 +1,8 @@
 // Typed services over hostcall.hpp: what `cargo hostcall bindgen --lang cpp-host` writes is made of these templates.
 //
-// A generated function is a type with `function<R, A...>` as its base. `server.on(Host::add42, [](float x) { return x + 42; })` calls its `serve`, which decodes
-// each lane's arguments, calls the handler, and encodes what it returns. Handlers run on threads of the library, several at a time.
+// A generated function is a type with `function<R, A...>` as its base. `server.on(Host::add42, [](float x) { return x +
+// 42; })` calls its `serve`, which decodes each lane's arguments, calls the handler, and encodes what it returns.
+// Handlers run on threads of the library, several at a time.
 //
 // | Rust | here |
 // |---|---|
@@ -30,7 +31,8 @@
 
 namespace hostcall::host {
 
-// ---- Types -------------------------------------------------------------------------------------------------------------------------------------------
+// ---- Types
+// ----------------------------------------------------------------------------------------------------
 
 // `()` where a type is needed.
 struct unit {
@@ -90,7 +92,8 @@ class out {
   std::optional<view<T>> elements_;
 };
 
-// ---- Units -------------------------------------------------------------------------------------------------------------------------------------------
+// ---- Units
+// ----------------------------------------------------------------------------------------------------
 
 // Types that are their bytes. Structs say so by a specialisation, which bindgen writes.
 template <class T>
@@ -109,7 +112,8 @@ struct is_plain<i128> : std::true_type {};
 template <class T, std::size_t N>
 struct is_plain<std::array<T, N>> : std::bool_constant<is_plain<T>::value && sizeof(std::array<T, N>) == N * sizeof(T)> {};
 
-// How a value lies in 32-bit units, as Rust's `hostcall_abi::codec::Fixed` puts it: `units` of them, `get` (whether they are a value) and `put` (into zeros).
+// How a value lies in 32-bit units, as Rust's `hostcall_abi::codec::Fixed` puts it: `units` of them, `get` (whether
+// they are a value) and `put` (into zeros).
 template <class T, class = void>
 struct codec;
 
@@ -200,7 +204,8 @@ struct codec<result<T, E>> {
   }
 };
 
-// ---- Arguments ---------------------------------------------------------------------------------------------------------------------------------------
+// ---- Arguments
+// ----------------------------------------------------------------------------------------------------
 
 // Where an argument is found: `unit` of the lane's row, and string or slice number `variable`.
 struct place {
@@ -254,7 +259,8 @@ struct parameter<out<T>> {
   }
 };
 
-// ---- Functions ---------------------------------------------------------------------------------------------------------------------------------------
+// ---- Functions
+// ----------------------------------------------------------------------------------------------------
 
 // What a generated function is made of: its result, `void` if there is none, and its arguments.
 template <class R, class... A>
@@ -262,7 +268,8 @@ struct function {
   using result_type = R;
   using arguments_type = std::tuple<A...>;
 
-  // A lane's arguments. None: they are no values, and the lane has been failed. For handlers of whole messages, and deferred ones.
+  // A lane's arguments. None: they are no values, and the lane has been failed. For handlers of whole messages, and
+  // deferred ones.
   static std::optional<arguments_type> arguments(const message &of, std::uint32_t lane) {
     std::optional<arguments_type> all(std::in_place);
     // Rows of calls with strings or slices begin with two units of the wire's own.
@@ -286,7 +293,8 @@ struct function {
     codec<T>::put(to, value);
   }
 
-  // Calls `handler` with the arguments of each lane, and answers it. What a call throws fails its lane only: a `failure` by its code, others by 0.
+  // Calls `handler` with the arguments of each lane, and answers it. What a call throws fails its lane only: a
+  // `failure` by its code, others by 0.
   template <class F>
   static void serve(F &handler, message of) {
     for (std::uint32_t lane = 0; lane < of.size(); lane++) {

@@ -31,7 +31,8 @@ impl Attachment {
         Ok(Self { shared: shared.clone(), buffer, owned: true, _descriptor: None })
     }
 
-    /// Memory to call through, for kernels that take it as an argument: new memory, or `other`'s. In device memory if `placed`.
+    /// Memory to call through, for kernels that take it as an argument: new memory, or `other`'s. In device memory if
+    /// `placed`.
     pub(crate) fn of_descriptor(shared: &Arc<Shared>, other: Option<&Attachment>, placed: bool) -> Result<(Self, Option<u64>), Error> {
         let device = &shared.opened.device;
         let buffer = match other {
@@ -75,12 +76,13 @@ pub(crate) fn program_of_symbols(device: &Device, name: &str, address_of: Addres
         let address = unsafe { address_of(user.pointer(), symbol.as_ptr()) };
         (address != 0).then_some(GlobalInfo { address, size, writable: true })
     };
-    // SAFETY: the header says that the addresses are the program's globals of these names, whose sizes the wire fixes, until it is
-    // detached.
+    // SAFETY: the header says that the addresses are the program's globals of these names, whose sizes the wire fixes,
+    // until it is detached.
     unsafe { Program::from_symbols(device, name, find) }
 }
 
-/// Bytes of a program's global that servers look for. Of a signature only the hash: how long its text is, the name does not say.
+/// Bytes of a program's global that servers look for. Of a signature only the hash: how long its text is, the name does
+/// not say.
 fn size_of_global(symbol: &str) -> Option<usize> {
     match symbol {
         DESCRIPTOR_SYMBOL => Some(size_of::<Descriptor>()),

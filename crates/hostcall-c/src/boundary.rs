@@ -1,4 +1,5 @@
-//! What crosses the boundary as C's pointers: handles, texts, structures that begin with their size, `user` with `drop`.
+//! What crosses the boundary as C's pointers: handles, texts, structures that begin with their size, `user` with
+//! `drop`.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;

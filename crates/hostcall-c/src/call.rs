@@ -1,8 +1,7 @@
 //! `hc_call`: a message while a handler of the application has it.
 //!
-//! The handler's results and failures are kept here and given when it is done, so that the last word on a lane counts. Strings and slices
-//! of a lane are decoded
-//! when it first asks for one of them.
+//! The handler's results and failures are kept here and given when it is done, so that the last word on a lane counts.
+//! Strings and slices of a lane are decoded when it first asks for one of them.
 
 use std::sync::Arc;
 
@@ -60,13 +59,15 @@ struct Out {
 
 impl Out {
     fn returned(&self) -> &[u8] {
-        // SAFETY: the buffer's bytes, all initialised; `returned` is no more than `bytes`, for which it was made, or it is 0.
+        // SAFETY: the buffer's bytes, all initialised; `returned` is no more than `bytes`, for which it was made, or it
+        // is 0.
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast(), self.returned) }
     }
 }
 
 impl<'a> Call<'a> {
-    /// A message whose handler answers before it returns, of a service without strings and slices; others are told [where they are](Call::has_strings).
+    /// A message whose handler answers before it returns, of a service without strings and slices; others are told
+    /// [where they are](Call::has_strings).
     #[inline]
     pub(crate) fn now(defined: &'a Defined, lanes: usize) -> Self {
         Self { defined, source: Source::Nowhere, lanes: lanes as u32, variables: Vec::new(), failures: Vec::new() }

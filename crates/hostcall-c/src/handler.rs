@@ -134,7 +134,8 @@ impl Code {
     }
 
     fn run(&self, lanes: &Lanes, in_hand: &mut InHand<'_>) {
-        // SAFETY: the application's function, as the header says: the lanes live until it returns, and the call as long as it may use it.
+        // SAFETY: the application's function, as the header says: the lanes live until it returns, and the call as long
+        // as it may use it.
         unsafe { (self.handler)(self.user.pointer(), lanes, in_hand.pointer()) }
     }
 
@@ -176,8 +177,8 @@ impl Code {
         let kept = Kept::new(code, message);
         let lanes: *const Lanes = &raw const kept.lanes;
         let call = Box::into_raw(Box::new(InHand::Later(kept)));
-        // SAFETY: the application's function, as the header says: lanes and call live until it gives the call to `hc_complete`, on
-        // whichever thread.
+        // SAFETY: the application's function, as the header says: lanes and call live until it gives the call to
+        // `hc_complete`, on whichever thread.
         unsafe { (code.handler)(code.user.pointer(), lanes, call.cast()) }
     }
 }

@@ -1,8 +1,7 @@
 //! `libhostcall`: `hostcall`'s server for hosts in C and C++.
 //!
-//! `include/hostcall.h` is the interface, and says what holds for every function. Here each group of it is a module of [`api`]; behind
-//! those are the things
-//! that handles stand for, and what all functions need.
+//! `include/hostcall.h` is the interface, and says what holds for every function. Here each group of it is a module of
+//! [`api`]; behind those are the things that handles stand for, and what all functions need.
 //!
 //! | module | it owns |
 //! |---|---|

@@ -185,7 +185,8 @@ thread_local! {
 
 /// Runs the body of a function: keeps its error's text for the thread, and lets no panic out.
 pub(crate) fn enter(body: impl FnOnce() -> Result<(), Error>) -> i32 {
-    // Unwind safety: what the body has begun is behind locks that are taken whether or not somebody panicked under them.
+    // Unwind safety: what the body has begun is behind locks that are taken whether or not somebody panicked under
+    // them.
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         let what = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
         Err(Error::new(Status::Internal, what.as_deref().unwrap_or("a panic without a text")))

@@ -31,14 +31,16 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
     text.split(&opened).skip(1).map(|rest| rest.split("```").next().expect("a block").to_owned()).collect()
 }
 
-/// A block as a file: from the line that begins with `statements` on it is the body of a function that has `parameters`.
+/// A block as a file: from the line that begins with `statements` on it is the body of a function that has
+/// `parameters`.
 fn file(block: &str, statements: &str, before: &str, parameters: &str) -> String {
     let at = if block.starts_with(statements) { 0 } else { block.find(&format!("\n{statements}")).expect("the line") + 1 };
     let (global, body) = block.split_at(at);
     format!("{before}{global}\nvoid body({parameters});\nvoid body({parameters}) {{\n{body}}}\n")
 }
 
-/// Compiles a file with each compiler that there is. Warnings are errors, but for what the examples leave out: the use of a handler's parameters.
+/// Compiles a file with each compiler that there is. Warnings are errors, but for what the examples leave out: the use
+/// of a handler's parameters.
 fn compile(compilers: &[Compiler], include: &Path, name: &str, text: &str) {
     std::fs::write(include.join(name), text).expect("a source");
     for compiler in compilers.iter().filter(|compiler| compiler.is_usable()) {

@@ -94,8 +94,8 @@ fn every_function_with_null_with_ended_handles_and_with_small_sizes_from_eight_t
     with_each(&C, "faults.c", |program, kernels| all_right(program, kernels, 4));
 }
 
-/// AddressSanitizer in the program: it takes the place of `malloc` for the library too, so what handles own and nobody gives back is found. (The library's
-/// own accesses are not looked at.)
+/// AddressSanitizer in the program: it takes the place of `malloc` for the library too, so what handles own and nobody
+/// gives back is found. (The library's own accesses are not looked at.)
 #[test]
 fn a_host_in_c_leaks_nothing() {
     const FLAG: &str = "-fsanitize=address";

@@ -16,8 +16,8 @@ use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status};
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.
 ///
-/// All lanes that were converged when it was taken must make its calls together. Other calls may be made meanwhile: the buffer's last port is never
-/// kept, so there is always one for them.
+/// All lanes that were converged when it was taken must make its calls together. Other calls may be made meanwhile: the
+/// buffer's last port is never kept, so there is always one for them.
 #[derive(Debug)]
 pub struct Port {
     pub(crate) group: Group,
@@ -28,8 +28,9 @@ impl Port {
     /// Takes a port for the lanes that run converged here.
     ///
     /// # Errors
-    /// [`CallError::Busy`] when no port is free that may be kept: nobody waits for one, because those who keep the others could wait as well. The calls
-    /// can be made without it. [`CallError::ServerGone`] if the program is attached to no server.
+    /// [`CallError::Busy`] when no port is free that may be kept: nobody waits for one, because those who keep the
+    /// others could wait as well. The calls can be made without it. [`CallError::ServerGone`] if the program is
+    /// attached to no server.
     #[inline(always)]
     #[track_caller]
     pub fn hold() -> Result<Self, CallError> {
@@ -71,7 +72,8 @@ fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(
     client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
-/// Whether a message of `units` units of each of `lanes` lanes fits into a port's areas, and replies of `reply_words` words.
+/// Whether a message of `units` units of each of `lanes` lanes fits into a port's areas, and replies of `reply_words`
+/// words.
 #[inline(always)]
 pub(crate) fn fits(units: u32, reply_words: u32, lanes: u32) -> bool {
     let d = descriptor();
@@ -83,7 +85,8 @@ pub(crate) fn fits(units: u32, reply_words: u32, lanes: u32) -> bool {
         && ReplyHead::area(lanes, reply_words, d.lone_stride) <= d.reply_words
 }
 
-/// The lanes of a call, in as many turns as it takes: all together if their messages fit into the port's areas, else as many at a time as do.
+/// The lanes of a call, in as many turns as it takes: all together if their messages fit into the port's areas, else as
+/// many at a time as do.
 struct Turns {
     all: Group,
     units: u32,
@@ -116,8 +119,8 @@ impl Turns {
     /// After a turn: whether the calling lane may go on with what follows the call.
     #[inline(always)]
     fn done(&self, turn: &Group, mine: bool) -> bool {
-        // No way back from a message to the next turn, where lanes need not go in step: a loop around the message would keep its arguments in
-        // registers while it waits.
+        // No way back from a message to the next turn, where lanes need not go in step: a loop around the message would
+        // keep its arguments in registers while it waits.
         if (mine && arch::INDEPENDENT_LANES) || turn.mask == 0 || self.rest == 0 {
             return true;
         }
@@ -223,7 +226,8 @@ pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord,
 /// Starts a call whose result is fetched later.
 ///
 /// # Errors
-/// [`CallError::Busy`] when no port is free that may be kept, as for [`Port::hold`]. [`CallError::TooLarge`] when the calls of all lanes do not fit into one message.
+/// [`CallError::Busy`] when no port is free that may be kept, as for [`Port::hold`]. [`CallError::TooLarge`] when the
+/// calls of all lanes do not fit into one message.
 #[inline(always)]
 pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,

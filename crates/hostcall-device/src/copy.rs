@@ -19,8 +19,8 @@ pub(crate) enum Way {
     Out,
 }
 
-/// Moves whole blocks of 16-byte pieces: a lane loads all of a block before it waits for the first, because a piece from the host is a round trip over
-/// the bus. A macro, so that no loop over them, and no array in memory, is left.
+/// Moves whole blocks of 16-byte pieces: a lane loads all of a block before it waits for the first, because a piece
+/// from the host is a round trip over the bus. A macro, so that no loop over them, and no array in memory, is left.
 macro_rules! blocks {
     ($at:ident, $stride:ident, $len:ident, |$from:ident| $load:expr, |$to:ident, $piece:ident| $store:expr; $($i:tt)*) => {
         while $at + $stride * 3 + 16 <= $len {
@@ -50,15 +50,16 @@ fn broadcast64(mask: u64, value: u64, from: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// For each lane of `whose` in turn: copies the `len` bytes at its `address` to or from its `place` in the staging area. All lanes of `mask`
-/// take part, those that are not among `whose` with nothing of their own.
+/// For each lane of `whose` in turn: copies the `len` bytes at its `address` to or from its `place` in the staging
+/// area. All lanes of `mask` take part, those that are not among `whose` with nothing of their own.
 ///
-/// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them alone.
+/// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them
+/// alone.
 ///
 /// # Safety
-/// `address` is valid for `len` bytes, to be read or written as `way` says, by every lane of the wave unless it is on the caller's stack;
-/// `place` is a multiple of 4, and `len` bytes from there, rounded up to 16, are the caller's in a slot that the group holds. All of that where the caller
-/// is among `whose`, which are lanes of `mask`.
+/// `address` is valid for `len` bytes, to be read or written as `way` says, by every lane of the wave unless it is on
+/// the caller's stack; `place` is a multiple of 4, and `len` bytes from there, rounded up to 16, are the caller's in a
+/// slot that the group holds. All of that where the caller is among `whose`, which are lanes of `mask`.
 #[inline(never)]
 pub(crate) unsafe fn each_lane(mask: u64, whose: u64, way: Way, place: u64, address: u64, len: u32) {
     let machine = machine();
@@ -91,8 +92,9 @@ pub(crate) unsafe fn each_lane(mask: u64, whose: u64, way: Way, place: u64, addr
     }
 }
 
-/// Copies as much of `len` bytes, from the start, as lanes that otherwise only wait can copy with this one; how many bytes that are. `to_host`: `to` is a
-/// place in staging. In a program of the simulator the processor's own copy is faster than pieces, and copies all.
+/// Copies as much of `len` bytes, from the start, as lanes that otherwise only wait can copy with this one; how many
+/// bytes that are. `to_host`: `to` is a place in staging. In a program of the simulator the processor's own copy is
+/// faster than pieces, and copies all.
 ///
 /// # Safety
 /// As for a copy by the calling lane, which is alone; neither address is in its own memory.
@@ -201,7 +203,8 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     if !(from as usize).is_multiple_of(16) {
         let mut at = group.rank * 4;
         while at < len {
-            // SAFETY: at most 4 bytes from `at`, all below `len`; the region is padded to whole units. Volatile: see `load_bulk`.
+            // SAFETY: at most 4 bytes from `at`, all below `len`; the region is padded to whole units. Volatile: see
+            // `load_bulk`.
             unsafe {
                 let unit = from.add(at as usize).cast::<u32>().read_volatile().to_ne_bytes();
                 tail(to.add(at as usize), unit.as_ptr(), (len - at).min(4));
@@ -234,7 +237,8 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     }
 }
 
-/// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its own.
+/// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its
+/// own.
 ///
 /// # Safety
 /// Both are valid for `len` bytes and do not overlap.

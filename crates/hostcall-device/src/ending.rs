@@ -9,7 +9,8 @@ unsafe extern "C" {
     safe fn end_in_runtime() -> !;
 }
 
-/// Not 0 when a lane learnt that the kernel ends, or ended it: lanes that wait on the device, where no call tells them, look here.
+/// Not 0 when a lane learnt that the kernel ends, or ended it: lanes that wait on the device, where no call tells them,
+/// look here.
 static ENDED: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the kernel is known to end.

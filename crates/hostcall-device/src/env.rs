@@ -42,8 +42,9 @@ pub fn arg(index: u32) -> Result<Option<String>, CallError> {
     fetch(|value| Environment::arg(index, value))
 }
 
-/// This device's or process's number among those that run the program, from 0 on, as the host grants it (`hostcall::Fleet`, `cargo hostcall run
-/// --devices`, launchers such as `mpirun`); 0 if it does not. A call to the host: ask once.
+/// This device's or process's number among those that run the program, from 0 on, as the host grants it
+/// (`hostcall::Fleet`, `cargo hostcall run --devices`, launchers such as `mpirun`); 0 if it does not. A call to the
+/// host: ask once.
 ///
 /// # Errors
 /// Whatever ended the call to the host.

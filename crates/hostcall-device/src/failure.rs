@@ -13,8 +13,8 @@ use hostcall_abi::codec::Fixed;
 use hostcall_abi::failure::{Cause, FailureSite, SITE_UNITS};
 use hostcall_abi::{CallError, Flags, Header};
 
-/// An error that ends a lane. `#[kernel]` calls [`Failed::end`] on it, which is the inherent one for a [`CallError`] and that of [`Fails`] for
-/// other errors.
+/// An error that ends a lane. `#[kernel]` calls [`Failed::end`] on it, which is the inherent one for a [`CallError`]
+/// and that of [`Fails`] for other errors.
 #[derive(Debug)]
 pub struct Failed<E>(E);
 
@@ -84,7 +84,8 @@ mod replaced {
         report(Cause::TEXT, [text.len() as u64, 0, 0], &place_units(text, place))
     }
 
-    /// `alloc::alloc::handle_alloc_error`, with a `Layout` in its two parts. Its caller is `alloc`, so there is no place that would help.
+    /// `alloc::alloc::handle_alloc_error`, with a `Layout` in its two parts. Its caller is `alloc`, so there is no
+    /// place that would help.
     #[cold]
     #[inline(never)]
     #[unsafe(no_mangle)]

@@ -81,7 +81,8 @@ impl OpenOptions {
         Ok(File { handle: Files::open(path.as_bytes(), self.0)?? })
     }
 
-    /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same open file.
+    /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same
+    /// open file.
     ///
     /// # Errors
     /// As [`OpenOptions::open`], in all lanes.
@@ -177,8 +178,8 @@ pub struct File {
     handle: u64,
 }
 
-/// A [`File`] that the lanes of a wave opened together: see [`OpenOptions::open_wave`]. Closed when the lane that opened it, the first of
-/// them, drops it.
+/// A [`File`] that the lanes of a wave opened together: see [`OpenOptions::open_wave`]. Closed when the lane that
+/// opened it, the first of them, drops it.
 #[derive(Debug)]
 pub struct WaveFile {
     file: ManuallyDrop<File>,
@@ -236,7 +237,8 @@ impl File {
         OpenOptions::new()
     }
 
-    /// Reads at the cursor, which all users of the file share, and moves it. May read less than `into` holds; 0 is the end.
+    /// Reads at the cursor, which all users of the file share, and moves it. May read less than `into` holds; 0 is the
+    /// end.
     ///
     /// # Errors
     /// The error that the host returned.
@@ -313,8 +315,8 @@ impl File {
         Ok(at)
     }
 
-    /// As [`File::read_at`], by all converged lanes together: each passes the *same* arguments, the host reads whole slots, and all
-    /// lanes copy. All get the same result.
+    /// As [`File::read_at`], by all converged lanes together: each passes the *same* arguments, the host reads whole
+    /// slots, and all lanes copy. All get the same result.
     ///
     /// # Errors
     /// The error that the host returned.

@@ -1,15 +1,15 @@
 //! The global allocator: a heap in device memory for many thousands of lanes at once.
 //!
-//! The idea. The heap is an array of *chunks* of 64 KiB. A chunk in use holds blocks of one size class; its
-//! blocks are bits of a bitmap, and its state word (`state`) counts the blocks taken. To allocate, the lanes of a wave that ask
-//! for the same class elect a leader. The leader *reserves* as many blocks as there are such lanes by one
-//! `fetch_add` on a chunk's count, and then *claims* them by `fetch_or` on bitmap words, of which a reservation guarantees
-//! enough clear bits; so a whole wave is served by two atomics. Which chunk to try first is a *hint* per class and per
-//! group of waves: a mere number that may be wrong. Nothing is locked, so no lane ever waits for another: a
-//! reservation that fails is undone, and a lane that finds a bit taken looks at the next.
+//! The idea. The heap is an array of *chunks* of 64 KiB. A chunk in use holds blocks of one size class; its blocks are
+//! bits of a bitmap, and its state word (`state`) counts the blocks taken. To allocate, the lanes of a wave that ask
+//! for the same class elect a leader. The leader *reserves* as many blocks as there are such lanes by one `fetch_add`
+//! on a chunk's count, and then *claims* them by `fetch_or` on bitmap words, of which a reservation guarantees enough
+//! clear bits; so a whole wave is served by two atomics. Which chunk to try first is a *hint* per class and per group
+//! of waves: a mere number that may be wrong. Nothing is locked, so no lane ever waits for another: a reservation that
+//! fails is undone, and a lane that finds a bit taken looks at the next.
 //!
-//! A chunk without blocks in use (count 0) may be given to another class by one `compare_exchange`: nothing else records
-//! which chunks a class has. Requests above the largest class take runs of whole chunks, from the heap's end.
+//! A chunk without blocks in use (count 0) may be given to another class by one `compare_exchange`: nothing else
+//! records which chunks a class has. Requests above the largest class take runs of whole chunks, from the heap's end.
 //!
 //! The host zeroes the memory; all zero is an empty heap.
 //!
@@ -86,8 +86,8 @@ struct Reservation {
     word: u32,
 }
 
-/// Whether every lane that allocates is a thread of a program with std, alone in its wave. The linker of programs answers so for those that have no kernels
-/// (`hostcall-build`, `lanes`).
+/// Whether every lane that allocates is a thread of a program with std, alone in its wave. The linker of programs
+/// answers so for those that have no kernels (`hostcall-build`, `lanes`).
 #[inline(never)]
 fn only_threads() -> bool {
     false
@@ -312,7 +312,8 @@ impl<L: Lanes> Heap<L> {
         None
     }
 
-    /// Up to `want` blocks of `class`, of the calling lane alone: the address of the first, and how many. Each holds the address of the next, the last one null.
+    /// Up to `want` blocks of `class`, of the calling lane alone: the address of the first, and how many. Each holds
+    /// the address of the next, the last one null.
     pub(crate) fn take(&self, class: u32, want: u32) -> Option<(*mut *mut u8, u32)> {
         let mut held = None;
         let Grant { chunk, word, bits } = self.claim(&mut held, class, want)?;

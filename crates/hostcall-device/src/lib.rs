@@ -27,28 +27,29 @@
 //! # fn main() {}
 //! ```
 //!
-//! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
-//! and in the CPU simulator (`arch/sim.rs`). Users depend on `hostcall`, which is this crate when it is built for a device.
+//! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run) and in
+//! the CPU simulator (`arch/sim.rs`). Users depend on `hostcall`, which is this crate when it is built for a device.
 //!
-//! Lanes that call together are one *group*. The group takes a port, sends one message and gives the port back (`call.rs`; the
-//! state machine itself is `hostcall_abi::port`). That path is inlined into the kernel and stays in registers. Rare paths are
-//! functions of their own, small and not generic: strings and slices (`staging.rs`, `copy.rs`), and the end of a lane whose call
-//! failed (`failure.rs`).
+//! Lanes that call together are one *group*. The group takes a port, sends one message and gives the port back
+//! (`call.rs`; the state machine itself is `hostcall_abi::port`). That path is inlined into the kernel and stays in
+//! registers. Rare paths are functions of their own, small and not generic: strings and slices (`staging.rs`,
+//! `copy.rs`), and the end of a lane whose call failed (`failure.rs`).
 //!
 //! * [`Port`] and [`Pending`]: a port kept for several calls, a call whose result is fetched later.
 //! * [`wave`](mod@wave): where a lane is, and calls made once for many lanes.
-//! * [`print`](mod@print), [`fs`](mod@fs), [`time`](mod@time), [`env`](mod@env), [`random`](mod@random), [`process`](mod@process): a small
-//!   standard library over the built-in services.
+//! * [`print`](mod@print), [`fs`](mod@fs), [`time`](mod@time), [`env`](mod@env), [`random`](mod@random),
+//!   [`process`](mod@process): a small standard library over the built-in services.
 //! * [`stream`](mod@stream): messages that nobody answers, by the million.
 //! * [`packets`](mod@packets): AMD's packets, for programs whose host serves these.
 //! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
 //!
-//! A wave that panics reports it to the host once, and then its lanes end. Nothing here traps, because a trap would cost a GPU its
-//! context.
+//! A wave that panics reports it to the host once, and then its lanes end. Nothing here traps, because a trap would
+//! cost a GPU its context.
 //!
-//! Programs with `std` (`target_vendor = "hostcall"`) contain two copies of this library. The program's copy is for its kernels. The other is
-//! that of `hostcall-std`, which is linked to the program as one object. It has what there can be only one of (the descriptor, the
-//! allocator, the end of lanes), and the program's copy refers to that by name. Panics are `std`'s.
+//! Programs with `std` (`target_vendor = "hostcall"`) contain two copies of this library. The program's copy is for its
+//! kernels. The other is that of `hostcall-std`, which is linked to the program as one object. It has what there can be
+//! only one of (the descriptor, the allocator, the end of lanes), and the program's copy refers to that by name. Panics
+//! are `std`'s.
 #![no_std]
 // GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
 #![cfg_attr(
@@ -132,13 +133,15 @@ pub mod __runtime {
     /// Whether a lane may wait for another of its wave.
     pub const INDEPENDENT_LANES: bool = crate::arch::current::INDEPENDENT_LANES;
 
-    /// Begins a wave of a program's entry, before any of its lanes has a stack: returns on the first only, the others help it (`arch/nvptx/helpers.rs`).
+    /// Begins a wave of a program's entry, before any of its lanes has a stack: returns on the first only, the others
+    /// help it (`arch/nvptx/helpers.rs`).
     #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
     pub fn begin_thread() {
         crate::arch::current::helpers::begin();
     }
 
-    /// Calls `function(argument)` on the next lane of a thread's wave, and waits for its return; `false` if there is no such lane.
+    /// Calls `function(argument)` on the next lane of a thread's wave, and waits for its return; `false` if there is no
+    /// such lane.
     ///
     /// # Safety
     /// As for a call, of a function that may run on any lane of the wave.
@@ -184,8 +187,8 @@ pub mod __runtime {
         crate::context::machine().pause(attempt);
     }
 
-    /// Waits for something that may never come, which has a number below 2³⁰: until [`wake_patient`] where that [wakes](WAKES_PATIENT), and not for long
-    /// elsewhere.
+    /// Waits for something that may never come, which has a number below 2³⁰: until [`wake_patient`] where that
+    /// [wakes](WAKES_PATIENT), and not for long elsewhere.
     pub fn pause_patiently(what: u32) {
         crate::context::machine().pause(hostcall_abi::sim::PATIENT | what);
     }

@@ -1,8 +1,10 @@
-//! Packets of AMD's hostcall interface, beside the calls of services: a wave fills one, and a consumer of `libamd_hostcall` answers it.
+//! Packets of AMD's hostcall interface, beside the calls of services: a wave fills one, and a consumer of
+//! `libamd_hostcall` answers it.
 //!
-//! [`hostcall_amd_preview`] is one call of all lanes that run together: each sends eight words and gets two. [`hostcall_amd_mail`] is the same
-//! through mailboxes, for GPUs whose atomic operations on the host's memory are not atomic for the host. The host lays the buffer out and
-//! registers it; `docs/guide/amd-hostcall.md` describes the memory, and says which form of a buffer a GPU can use. No server is needed.
+//! [`hostcall_amd_preview`] is one call of all lanes that run together: each sends eight words and gets two.
+//! [`hostcall_amd_mail`] is the same through mailboxes, for GPUs whose atomic operations on the host's memory are not
+//! atomic for the host. The host lays the buffer out and registers it; `docs/guide/amd-hostcall.md` describes the
+//! memory, and says which form of a buffer a GPU can use. No server is needed.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
@@ -26,8 +28,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! Lanes that give another service or another buffer than their neighbours call apart from them. Where no packet is free a wave waits for one. So
-//! it does for the host, however long that takes: these calls know of no server that could be gone.
+//! Lanes that give another service or another buffer than their neighbours call apart from them. Where no packet is
+//! free a wave waits for one. So it does for the host, however long that takes: these calls know of no server that
+//! could be gone.
 
 mod mailboxes;
 mod stacks;
@@ -59,16 +62,19 @@ struct Payload {
 
 const _: () = assert!(size_of::<Payload>() == 4096, "as AMD lays it out");
 
-/// A call through stacks, as `amd_hostcall_initialize_buffer` lays them out: each lane that runs sends eight words and gets two.
+/// A call through stacks, as `amd_hostcall_initialize_buffer` lays them out: each lane that runs sends eight words and
+/// gets two.
 ///
 /// For GPUs whose atomic operations on the host's memory are atomic for the host as well, and the simulator.
 ///
 /// # Errors
-/// [`CallError::Refused`] if the host did not run a handler for some lane of the packet; [`CallError::Detached`] if nobody has laid the buffer out.
+/// [`CallError::Refused`] if the host did not run a handler for some lane of the packet; [`CallError::Detached`] if
+/// nobody has laid the buffer out.
 ///
 /// # Safety
-/// `buffer` is the address of memory of the host that both sides see at once, as large as a buffer of stacks, and zero or laid out as one. No
-/// other form of a buffer is in it, and it stays until the call returns. If it is laid out, a consumer serves it.
+/// `buffer` is the address of memory of the host that both sides see at once, as large as a buffer of stacks, and zero
+/// or laid out as one. No other form of a buffer is in it, and it stays until the call returns. If it is laid out, a
+/// consumer serves it.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn hostcall_amd_preview(buffer: *mut c_void, service: u32, words: [u64; 8]) -> Result<[u64; 2], CallError> {
@@ -79,7 +85,8 @@ pub unsafe fn hostcall_amd_preview(buffer: *mut c_void, service: u32, words: [u6
     }
 }
 
-/// The same through stacks whose buffer ends with a mask, as ROCm's device libraries expect them (`HOSTCALL_AMD_MASKED_STACKS`).
+/// The same through stacks whose buffer ends with a mask, as ROCm's device libraries expect them
+/// (`HOSTCALL_AMD_MASKED_STACKS`).
 ///
 /// # Errors
 /// As [`hostcall_amd_preview`].
@@ -111,11 +118,12 @@ pub unsafe fn hostcall_amd_mail(buffer: *mut c_void, service: u32, words: [u64; 
     unsafe { in_turns(Location::caller(), buffer, service, |group| mailboxes::call(buffer, service, words, group)) }
 }
 
-/// Adds one to a word of the host by the exchange that stacks rely on. A host that adds to the same word meanwhile learns whether these are
-/// atomic for each other: otherwise some additions are lost.
+/// Adds one to a word of the host by the exchange that stacks rely on. A host that adds to the same word meanwhile
+/// learns whether these are atomic for each other: otherwise some additions are lost.
 ///
 /// # Safety
-/// `word` is the address of a word of the host that both sides see at once, and that others use by atomic operations only.
+/// `word` is the address of a word of the host that both sides see at once, and that others use by atomic operations
+/// only.
 #[inline(always)]
 pub unsafe fn hostcall_amd_add_one(word: *mut u64) {
     // SAFETY: the caller's.
@@ -130,10 +138,11 @@ pub unsafe fn hostcall_amd_add_one(word: *mut u64) {
     }
 }
 
-/// Runs `call` for the lanes that call together: those that run converged at a place, and agree on the buffer and the service.
+/// Runs `call` for the lanes that call together: those that run converged at a place, and agree on the buffer and the
+/// service.
 ///
-/// Lanes of a wave that do not agree call one group after another where a lane that waits keeps the others from running: one group may wait for
-/// the packet that another holds.
+/// Lanes of a wave that do not agree call one group after another where a lane that waits keeps the others from
+/// running: one group may wait for the packet that another holds.
 #[inline(always)]
 fn in_turns<B>(place: &Location<'_>, buffer: *mut B, service: u32, call: impl Fn(&Group) -> Answer) -> Answer {
     let address = buffer as u64;
@@ -180,7 +189,8 @@ unsafe fn lane_words(payload: *mut Payload) -> *mut u64 {
     unsafe { (&raw mut (*payload).lanes).cast::<u64>().add(machine().lane() as usize * WORDS) }
 }
 
-/// Stores what a lane sends. The host sees it when it sees the packet that is handed over later: all lanes of the group have been here then.
+/// Stores what a lane sends. The host sees it when it sees the packet that is handed over later: all lanes of the group
+/// have been here then.
 ///
 /// # Safety
 /// `at` is the address of the lane's words in a payload that the group holds.

@@ -96,8 +96,8 @@ fn take_turn(me: u64) -> Turn {
     Turn::PlaceOnly
 }
 
-/// Tells the host of a panic at `file`, `[line, column]`, once for all `lanes` that panic there together, and ends the calling lane. `say` writes
-/// the message.
+/// Tells the host of a panic at `file`, `[line, column]`, once for all `lanes` that panic there together, and ends the
+/// calling lane. `say` writes the message.
 fn report(lanes: Converged, file: &str, place: [u32; 2], say: impl FnOnce(&mut Message) -> fmt::Result) -> ! {
     if lanes.leads() {
         let turn = take_turn(wave::global_id() as u64 + 1);
@@ -135,7 +135,8 @@ fn explain_out_of_memory(message: &mut Message) -> fmt::Result {
     Ok(())
 }
 
-/// The end of lanes whose panic somebody else (`std`) has put into words. What tells lanes that panic here from others is the place in the source.
+/// The end of lanes whose panic somebody else (`std`) has put into words. What tells lanes that panic here from others
+/// is the place in the source.
 pub fn panicked(file: &str, place: [u32; 2], message: &str) -> ! {
     let site = file.as_ptr() as usize ^ (place[0] as usize) << 12 ^ place[1] as usize;
     report(Converged::at_site(site, place[0]), file, place, |to| to.write_str(message))

@@ -9,7 +9,8 @@ use hostcall_abi::codec::Fixed;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Group, Held};
 
-/// A call under way whose result is an `R`: what the stubs `start_…` return. It holds a port until it is waited for or dropped.
+/// A call under way whose result is an `R`: what the stubs `start_…` return. It holds a port until it is waited for or
+/// dropped.
 ///
 /// The lanes that started it together must wait for it (or drop it) together.
 #[must_use = "a call whose result is never fetched could have been posted"]

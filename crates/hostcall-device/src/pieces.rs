@@ -1,9 +1,11 @@
 //! Blocks of memory, moved or filled in pieces by one lane or by several.
 //!
-//! A piece is as wide as both ends allow. Of several lanes each takes every so-manyth piece, so that neighbours work next to each other. A lane loads
-//! four pieces before it stores the first, because each load may take as long as a way to the host and back.
+//! A piece is as wide as both ends allow. Of several lanes each takes every so-manyth piece, so that neighbours work
+//! next to each other. A lane loads four pieces before it stores the first, because each load may take as long as a way
+//! to the host and back.
 //!
-//! Nothing here is a call of `memcpy` in disguise: how pieces are loaded and stored is the caller's, who sees to it that no compiler makes one of them.
+//! Nothing here is a call of `memcpy` in disguise: how pieces are loaded and stored is the caller's, who sees to it
+//! that no compiler makes one of them.
 
 /// The widest piece.
 pub(crate) const WIDEST: u32 = 16;
@@ -19,8 +21,8 @@ impl Share {
     /// A lane's that works alone.
     pub(crate) const ALL: Self = Self { lane: 0, lanes: 1 };
 
-    /// Moves the lane's pieces, of `size` bytes each, of a block of `bytes` bytes, a whole number of them: what `load` gives for a piece's offset goes to
-    /// `store`.
+    /// Moves the lane's pieces, of `size` bytes each, of a block of `bytes` bytes, a whole number of them: what `load`
+    /// gives for a piece's offset goes to `store`.
     #[inline(always)]
     pub(crate) fn each<T: Copy>(self, size: u32, bytes: u32, load: impl Fn(u32) -> T, store: impl Fn(u32, T)) {
         let stride = self.lanes * size;
@@ -41,7 +43,8 @@ impl Share {
     }
 }
 
-/// A block as it is moved: a few bytes until both ends are aligned as well as they can be together, whole pieces, and a few bytes that are left.
+/// A block as it is moved: a few bytes until both ends are aligned as well as they can be together, whole pieces, and a
+/// few bytes that are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Bytes before the first piece.

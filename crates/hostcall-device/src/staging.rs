@@ -78,7 +78,8 @@ fn group_max(mask: u64, value: u32) -> u32 {
     max
 }
 
-/// Start of the calling lane's region when every lane of the group takes `bytes` (a multiple of 16) of its own, and the sum of all.
+/// Start of the calling lane's region when every lane of the group takes `bytes` (a multiple of 16) of its own, and the
+/// sum of all.
 fn group_offsets(mask: u64, bytes: u32) -> (u32, u64) {
     let machine = machine();
     let mut sum = 0u64;
@@ -182,7 +183,8 @@ impl Call<'_, '_, '_, '_> {
         if self.kind == Kind::Call { flags.and(Flags::REPLY) } else { flags }
     }
 
-    /// Copies the bytes that go to the host into the slot, those of the lanes of `whose`, each lane's from its `region` on, by all lanes of `mask`.
+    /// Copies the bytes that go to the host into the slot, those of the lanes of `whose`, each lane's from its `region`
+    /// on, by all lanes of `mask`.
     ///
     /// # Safety
     /// From the region on the slot has room for the parts of each lane of `whose`, each padded.
@@ -190,8 +192,8 @@ impl Call<'_, '_, '_, '_> {
     unsafe fn copy_in(&self, mask: u64, whose: u64, region: u64) {
         let mut place = region;
         for part in self.slices.ins {
-            // SAFETY: the caller's; only a part that begins at a multiple of 16 is copied in whole pieces (it may then spill into the padding of its
-            // last piece, which the next part overwrites).
+            // SAFETY: the caller's; only a part that begins at a multiple of 16 is copied in whole pieces (it may then
+            // spill into the padding of its last piece, which the next part overwrites).
             unsafe { copy::each_lane(mask, whose, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
             place = copy::behind(place, part.len());
         }
@@ -336,8 +338,8 @@ fn posted(mask: u64, held: Held, region: Option<u64>) -> Outcome {
     if region.is_some() { Outcome::new(client().await_ack(mask, held), 0) } else { Outcome::OK }
 }
 
-/// Sends the message, with its bytes inline or announcing those in the lane's `region` of a slot, and for a call receives the reply. `units` are
-/// those of the longest payload.
+/// Sends the message, with its bytes inline or announcing those in the lane's `region` of a slot, and for a call
+/// receives the reply. `units` are those of the longest payload.
 #[inline(never)]
 fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
     let group = Group::new(mask, machine().lane());
@@ -369,7 +371,8 @@ fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Opti
     outcome
 }
 
-/// Makes the call with its bytes in a staging slot: by all lanes of the group together, or if they do not fit, by one after another.
+/// Makes the call with its bytes in a staging slot: by all lanes of the group together, or if they do not fit, by one
+/// after another.
 #[inline(never)]
 fn staged(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     let machine = machine();

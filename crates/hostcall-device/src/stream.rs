@@ -1,7 +1,8 @@
 //! Streams: messages that nobody answers, through rings in host memory.
 //!
-//! A stream is a type ([`macro@crate::stream`]). Its values are sent by methods that the attribute makes. A message costs a wave one atomic and a few
-//! stores; it waits for nothing but room in its ring, and not even for that if its policy is to be dropped. `hostcall_stream` reads the rings on the host.
+//! A stream is a type ([`macro@crate::stream`]). Its values are sent by methods that the attribute makes. A message
+//! costs a wave one atomic and a few stores; it waits for nothing but room in its ring, and not even for that if its
+//! policy is to be dropped. `hostcall_stream` reads the rings on the host.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
@@ -28,13 +29,15 @@
 //!
 //! Messages of any length are those of [`bytes`](mod@bytes), and of text.
 //!
-//! Three streams are there without a definition: [`access`](mod@access), what lanes do to memory, [`interval`](mod@interval), how long something takes,
-//! and [`log`](mod@log), lines whose text stays on the host.
+//! Three streams are there without a definition: [`access`](mod@access), what lanes do to memory,
+//! [`interval`](mod@interval), how long something takes, and [`log`](mod@log), lines whose text stays on the host.
 //!
-//! [`send!`](crate::send), [`send_if!`](crate::send_if), [`access!`](crate::access), [`interval!`](crate::interval) and [`log!`](crate::log) also say where
-//! in the source they are. It costs the load of a number, and no room in the message.
+//! [`send!`](crate::send), [`send_if!`](crate::send_if), [`access!`](crate::access), [`interval!`](crate::interval) and
+//! [`log!`](crate::log) also say where in the source they are. It costs the load of a number, and no room in the
+//! message.
 //!
-//! With the feature `streams-off` nothing of all that is in the kernels: functions that send say [`Sent::Off`], and the host finds no streams.
+//! With the feature `streams-off` nothing of all that is in the kernels: functions that send say [`Sent::Off`], and the
+//! host finds no streams.
 
 pub mod access;
 pub mod bytes;
@@ -54,7 +57,8 @@ pub use hostcall_abi::stream::{Message, Policy, Sent, SiteHead};
 use crate::arch::current as arch;
 use crate::context::machine;
 
-/// What the host says of a stream: its number, and how its messages are sent. 0 until the program is attached to rings: off.
+/// What the host says of a stream: its number, and how its messages are sent. 0 until the program is attached to rings:
+/// off.
 ///
 /// [`word`] says what its bits are.
 #[repr(transparent)]
@@ -125,7 +129,8 @@ fn converged_at(here: Here) -> Group {
     Group::new(arch::converged_at(core::ptr::from_ref(here) as usize), machine().lane())
 }
 
-/// Sends `values` values of `UNITS` units altogether from each lane that runs converged here; `site`: the place that the message names.
+/// Sends `values` values of `UNITS` units altogether from each lane that runs converged here; `site`: the place that
+/// the message names.
 #[inline(always)]
 #[track_caller]
 pub fn send_units<const UNITS: usize>(word: &'static StreamWord, site: Option<Site>, values: u32, units: &[u32; UNITS]) -> Sent {
@@ -149,7 +154,8 @@ pub fn send_latest_once<const UNITS: usize>(word: &'static StreamWord, units: im
     hostcall_abi::stream::send_latest_once(machine(), &converged_at(Location::caller()), subject, &units())
 }
 
-/// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so that the lanes stay together.)
+/// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so
+/// that the lanes stay together.)
 #[inline(always)]
 #[track_caller]
 pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {

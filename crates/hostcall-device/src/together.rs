@@ -13,8 +13,8 @@ use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Group, Held};
 use hostcall_abi::{CallError, Flags, Status, unrolled};
 
-/// The lanes that call service `number` together from the caller's place in the source. (Those that call it from elsewhere call for
-/// themselves, with a first lane of their own.)
+/// The lanes that call service `number` together from the caller's place in the source. (Those that call it from
+/// elsewhere call for themselves, with a first lane of their own.)
 #[inline(always)]
 #[track_caller]
 pub(crate) fn lanes_here(number: u32) -> Group {

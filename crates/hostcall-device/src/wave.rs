@@ -129,8 +129,8 @@ impl Converged {
         Self(crate::context::group_at(site, key))
     }
 
-    /// Ends the calling lane if the first of them has ended: in a call of its own, because the kernel is being ended. What it was
-    /// to hand to the others will never come.
+    /// Ends the calling lane if the first of them has ended: in a call of its own, because the kernel is being ended.
+    /// What it was to hand to the others will never come.
     #[inline(always)]
     fn end_with_leader(&self) {
         if machine().ballot(self.0.mask, self.leads()) == 0 {
@@ -212,8 +212,8 @@ fn unshare<R: Fixed>(units: &[u32; 16]) -> Result<R, CallError> {
 
 /// Runs `call` once for the converged lanes, on the first of them; all get its result.
 ///
-/// For anything that one lane can do. A single call of a service is better made by its own `…_together`, in which the other lanes help
-/// instead of waiting.
+/// For anything that one lane can do. A single call of a service is better made by its own `…_together`, in which the
+/// other lanes help instead of waiting.
 ///
 /// # Errors
 /// What `call` returned.

@@ -1,8 +1,9 @@
 //! `Debug` of an error is what a person reads of it.
 //!
-//! A `main` that returns `Result<(), Box<dyn Error>>` shows an error by `Debug`, and so do `unwrap` and `expect`. A derived
-//! `Debug` is the error's fields; what it means, and what to do, are in its `Display`. So every public error of hostcall's
-//! crates has the `Debug` of [`readable!`]: its `Display`, and a line for each cause whose words are not in the text already.
+//! A `main` that returns `Result<(), Box<dyn Error>>` shows an error by `Debug`, and so do `unwrap` and `expect`. A
+//! derived `Debug` is the error's fields; what it means, and what to do, are in its `Display`. So every public error of
+//! hostcall's crates has the `Debug` of [`readable!`]: its `Display`, and a line for each cause whose words are not in
+//! the text already.
 
 use std::error::Error;
 use std::fmt;
@@ -30,7 +31,8 @@ macro_rules! readable {
     )+ };
 }
 
-/// Writes an error's text and those of its causes, each on a line of its own. A cause that the text before it already tells in the same words is left out.
+/// Writes an error's text and those of its causes, each on a line of its own. A cause that the text before it already
+/// tells in the same words is left out.
 ///
 /// # Errors
 /// When the formatter fails.

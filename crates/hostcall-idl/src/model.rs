@@ -207,7 +207,8 @@ impl Function {
         if self.takes_var() { VarHead::DWORDS } else { 0 }
     }
 
-    /// Fills in the hash of the text and of `measures`, which are the numbers of [`hostcall_idl::Function::measures`](crate::Function::measures).
+    /// Fills in the hash of the text and of `measures`, which are the numbers of
+    /// [`hostcall_idl::Function::measures`](crate::Function::measures).
     pub(crate) fn sign(&mut self, measures: &[usize]) {
         self.signature = signature(&self.normalised, measures);
     }

@@ -45,7 +45,8 @@ pub enum BundleError {
         /// Which text.
         field: &'static str,
     },
-    /// A text that names something, and cannot be a name: it would lead somewhere as a part of a path, or steer a terminal.
+    /// A text that names something, and cannot be a name: it would lead somewhere as a part of a path, or steer a
+    /// terminal.
     #[error(
         "{field} of the program bundle is {text:?}, and names have no `/`, no `\\` and nothing that is not printed: the file is damaged; copy it again, or build it again"
     )]

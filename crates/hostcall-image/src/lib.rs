@@ -9,8 +9,8 @@
 //! * [`include_program!`]: the bundle that a `build.rs` wrote, inside the binary.
 //!
 //! A bundle is input: [`ProgramBundle::from_bytes`] answers anything that is not one with a [`BundleError`], and takes
-//! memory in proportion to the input's length. What it reads as a name is one: it can be printed, and leads nowhere as a
-//! part of a path.
+//! memory in proportion to the input's length. What it reads as a name is one: it can be printed, and leads nowhere as
+//! a part of a path.
 
 mod bundle;
 mod error;
@@ -32,8 +32,8 @@ pub use image::{Image, ImageKind, Sha256};
 ///
 /// # Panics
 ///
-/// If the build script's `NAME.program` is not a bundle; the file is written by the build of the same package, so this means a
-/// damaged build directory, or a `hostcall-build` of another version.
+/// If the build script's `NAME.program` is not a bundle; the file is written by the build of the same package, so this
+/// means a damaged build directory, or a `hostcall-build` of another version.
 #[macro_export]
 macro_rules! include_program {
     ($name:literal) => {{

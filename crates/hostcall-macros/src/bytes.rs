@@ -73,8 +73,8 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, is_tex
         #words
 
         impl #name {
-            /// Sends it: a message of each lane that runs converged here, each with its own. Longer than a quarter of a ring, or than 122 790 bytes, is
-            /// `TooLarge`.
+            /// Sends it: a message of each lane that runs converged here, each with its own. Longer than a quarter of a
+            /// ring, or than 122 790 bytes, is `TooLarge`.
             #[inline(always)]
             #[track_caller]
             #vis fn send(message: &#ty) -> #stream::Sent {

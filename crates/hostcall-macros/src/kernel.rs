@@ -30,7 +30,8 @@ impl Param<'_> {
     }
 }
 
-/// Why there is no kernel on the host. The error stands for the whole function: what its body calls is not there either.
+/// Why there is no kernel on the host. The error stands for the whole function: what its body calls is not there
+/// either.
 pub(crate) fn on_host(item: &TokenStream) -> syn::Error {
     let name = syn::parse2::<syn::ItemFn>(item.clone()).map(|function| function.sig.ident);
     let span = name.as_ref().map_or_else(|_| proc_macro2::Span::call_site(), syn::Ident::span);

@@ -8,8 +8,8 @@
 //!
 //! A stream is one struct that both sides compile, in the same way.
 //!
-//! Use them as `hostcall::service`, `hostcall::stream`, `hostcall::kernel` and `hostcall::Plain`. `docs/reference/architecture.md` lists the
-//! names that the expansions refer to.
+//! Use them as `hostcall::service`, `hostcall::stream`, `hostcall::kernel` and `hostcall::Plain`.
+//! `docs/reference/architecture.md` lists the names that the expansions refer to.
 
 mod bytes;
 mod common;
@@ -73,14 +73,15 @@ pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// It derives `Plain`, so that the struct must be `#[repr(C)]`, and its fields plain and without padding. Its size is a multiple of 4, and at most 124
-/// bytes.
+/// It derives `Plain`, so that the struct must be `#[repr(C)]`, and its fields plain and without padding. Its size is a
+/// multiple of 4, and at most 124 bytes.
 ///
-/// *Kernels* call `Loss { step, value }.send()`, `Loss::send_each(&[a, b])`, `Loss::once_per_wave(|| …)` and `Loss::armed()`. *Hosts* receive with the
-/// crate `hostcall-stream`.
+/// *Kernels* call `Loss { step, value }.send()`, `Loss::send_each(&[a, b])`, `Loss::once_per_wave(|| …)` and
+/// `Loss::armed()`. *Hosts* receive with the crate `hostcall-stream`.
 ///
-/// A stream of bytes or of text of any length is a struct without fields, which needs no derive: `#[hostcall::stream(bytes)] pub struct Frame;`. Kernels call
-/// `Frame::send(&bytes)` and `Frame::once_per_wave(|| &bytes)`.
+/// A stream of bytes or of text of any length is a struct without fields, which needs no derive:
+/// `#[hostcall::stream(bytes)] pub struct Frame;`. Kernels call `Frame::send(&bytes)` and `Frame::once_per_wave(||
+/// &bytes)`.
 ///
 /// | argument | meaning |
 /// |---|---|
@@ -94,7 +95,8 @@ pub fn stream(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Sends a value of a stream, and says where in the source that is: `hostcall::send!(Loss { step, value })`.
 ///
-/// It is `value.send()` with a place, and returns the same. The value is one expression, of a type with `#[hostcall::stream]`.
+/// It is `value.send()` with a place, and returns the same. The value is one expression, of a type with
+/// `#[hostcall::stream]`.
 #[proc_macro]
 pub fn send(input: TokenStream) -> TokenStream {
     common::finish(site::send(input.into()))
@@ -108,10 +110,11 @@ pub fn send_if(input: TokenStream) -> TokenStream {
     common::finish(site::send_if(input.into()))
 }
 
-/// Says what the lane does to memory, and where in the source: `hostcall::access!(read, &x[i])`, with `write`, `read_write` or `atomic` in the same place.
+/// Says what the lane does to memory, and where in the source: `hostcall::access!(read, &x[i])`, with `write`,
+/// `read_write` or `atomic` in the same place.
 ///
-/// `hostcall::access!(access)` does it for an `Access` that was made otherwise. It accesses nothing itself. `hostcall::stream::access` has it as functions,
-/// without the place.
+/// `hostcall::access!(access)` does it for an `Access` that was made otherwise. It accesses nothing itself.
+/// `hostcall::stream::access` has it as functions, without the place.
 #[proc_macro]
 pub fn access(input: TokenStream) -> TokenStream {
     common::finish(site::access(input.into()))
@@ -119,16 +122,18 @@ pub fn access(input: TokenStream) -> TokenStream {
 
 /// Measures from here to where the value is dropped: `let _span = hostcall::interval!("softmax");`.
 ///
-/// The name stays on the host; a message names its place in the source. `hostcall::stream::interval` has it with numbers instead of names.
+/// The name stays on the host; a message names its place in the source. `hostcall::stream::interval` has it with
+/// numbers instead of names.
 #[proc_macro]
 pub fn interval(input: TokenStream) -> TokenStream {
     common::finish(site::interval(input.into()))
 }
 
-/// A line of a log: `hostcall::log!(Info, "step {step}: loss {loss:.3}")`, of level `Error`, `Warn`, `Info`, `Debug` or `Trace`.
+/// A line of a log: `hostcall::log!(Info, "step {step}: loss {loss:.3}")`, of level `Error`, `Warn`, `Info`, `Debug` or
+/// `Trace`.
 ///
-/// The text stays on the host and the arguments travel: up to 8 numbers, `bool`s, `char`s and pointers. The format is that of `format!`, but width and
-/// precision are given as numbers.
+/// The text stays on the host and the arguments travel: up to 8 numbers, `bool`s, `char`s and pointers. The format is
+/// that of `format!`, but width and precision are given as numbers.
 #[proc_macro]
 pub fn log(input: TokenStream) -> TokenStream {
     common::finish(log::expand(input.into()))

@@ -1,7 +1,7 @@
 //! `log!`: a line whose text stays on the host.
 //!
-//! The compiler itself checks format and arguments: the expansion has them in a `format_args!` that is never run. What the host gets is the same text, with
-//! each placeholder's argument as a number.
+//! The compiler itself checks format and arguments: the expansion has them in a `format_args!` that is never run. What
+//! the host gets is the same text, with each placeholder's argument as a number.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

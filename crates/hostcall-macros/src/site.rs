@@ -25,7 +25,8 @@ pub(crate) fn word(level: u32, text: &str) -> TokenStream {
     }} { ::hostcall::__private::NO_SITE.head() } } }
 }
 
-/// What makes the name of a word the only one in a program: its crate, and how many there were before it. (A macro may be expanded twice at one place.)
+/// What makes the name of a word the only one in a program: its crate, and how many there were before it. (A macro may
+/// be expanded twice at one place.)
 fn unique() -> String {
     static BEFORE: AtomicU64 = AtomicU64::new(0);
     // Relaxed: it only counts. A compiler expands in the same order each time.

@@ -89,8 +89,8 @@ pub(crate) fn words(item: &ItemStruct, stream: &TokenStream, private: &TokenStre
     }
 }
 
-/// The words that the host reads and patches, and the methods that send; `latest`: by the policy of that name, whose messages have a check behind each
-/// lane's units.
+/// The words that the host reads and patches, and the methods that send; `latest`: by the policy of that name, whose
+/// messages have a check behind each lane's units.
 fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, latest: bool) -> TokenStream {
     let ItemStruct { ident: name, vis, .. } = item;
     let word = word_of(item);
@@ -144,8 +144,8 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, latest
                 #private::#send_units::<__ALL>(&#word, ::core::option::Option::Some(site), 1, &units)
             }
 
-            /// Sends several values of each lane that runs converged here in one message, which costs less than one message for each: up to 8, of 124
-            /// bytes together (4 less with the policy `latest`). More is `TooLarge`.
+            /// Sends several values of each lane that runs converged here in one message, which costs less than one
+            /// message for each: up to 8, of 124 bytes together (4 less with the policy `latest`). More is `TooLarge`.
             #[inline(always)]
             #[track_caller]
             #vis fn send_each<const N: usize>(values: &[Self; N]) -> #stream::Sent {

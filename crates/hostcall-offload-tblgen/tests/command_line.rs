@@ -1,4 +1,5 @@
-//! The command line: one clear message and exit status 1 for what cannot be done, and an output that is whole or untouched.
+//! The command line: one clear message and exit status 1 for what cannot be done, and an output that is whole or
+//! untouched.
 
 mod support;
 

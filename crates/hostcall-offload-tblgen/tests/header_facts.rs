@@ -1,7 +1,7 @@
 //! Our definitions say what LLVM 23's header says: every enumerator, layout and prototype.
 //!
-//! `facts/llvm23.c` holds the facts; a C compiler compares. Where Debian's `liboffload-22-dev` is installed, its header is compared as well, as far as
-//! the two versions agree.
+//! `facts/llvm23.c` holds the facts; a C compiler compares. Where Debian's `liboffload-22-dev` is installed, its header
+//! is compared as well, as far as the two versions agree.
 
 mod support;
 

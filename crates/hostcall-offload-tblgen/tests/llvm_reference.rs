@@ -1,10 +1,12 @@
 //! Our text against LLVM's, byte for byte, where their files are at hand.
 //!
-//! `HOSTCALL_OFFLOAD_REFERENCE` names a folder with one folder for each version, `v22`, `v23`, … In each, `offload/liboffload/API` holds LLVM's
-//! definitions, `offload/test/tools/offload-tblgen` the tests of their tool, and `expected` what their tool writes, one file for each action (any of the three
-//! may be missing). The tests are run by FileCheck (`FILECHECK`, or `/usr/lib/llvm-22/bin/FileCheck`).
+//! `HOSTCALL_OFFLOAD_REFERENCE` names a folder with one folder for each version, `v22`, `v23`, … In each,
+//! `offload/liboffload/API` holds LLVM's definitions, `offload/test/tools/offload-tblgen` the tests of their tool, and
+//! `expected` what their tool writes, one file for each action (any of the three may be missing). The tests are run by
+//! FileCheck (`FILECHECK`, or `/usr/lib/llvm-22/bin/FileCheck`).
 //!
-//! A test that has nothing to compare with is listed as ignored, with the reason: there is no run in which it seems to have passed.
+//! A test that has nothing to compare with is listed as ignored, with the reason: there is no run in which it seems to
+//! have passed.
 
 mod support;
 

@@ -4,11 +4,12 @@
 #   cargo build --release -p hostcall-offload
 #   crates/hostcall-offload/packaging/install.sh --prefix DIR [--from target/release] [--llvm 24] [--as-llvm]
 #
-# --llvm 24 installs libhostcall_offload24 (cargo build --release -p hostcall-offload24), which has LLVM 24's API. Both can be installed: the library has
-# another name, its headers are in include/offload24, and CMake finds it as HostcallOffload24.
+# --llvm 24 installs libhostcall_offload24 (cargo build --release -p hostcall-offload24), which has LLVM 24's API. Both
+# can be installed: the library has another name, its headers are in include/offload24, and CMake finds it as
+# HostcallOffload24.
 #
-# --as-llvm also makes lib/offload-llvm/libLLVMOffload.so (with --llvm 24, lib/offload-llvm24) with the versions (VERS1.0) of LLVM's library, for programs that were linked to that:
-#   LD_LIBRARY_PATH=DIR/lib/offload-llvm program
+# --as-llvm also makes lib/offload-llvm/libLLVMOffload.so (with --llvm 24, lib/offload-llvm24) with the versions
+# (VERS1.0) of LLVM's library, for programs that were linked to that: LD_LIBRARY_PATH=DIR/lib/offload-llvm program
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 api=$here/../../hostcall-offload-api

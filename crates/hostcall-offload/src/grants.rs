@@ -1,7 +1,7 @@
 //! What kernels may touch: `OFFLOAD_GRANT`.
 //!
-//! Nothing is granted by default but printing and the clock. The variable is a list of words separated by `;`, each `dir=HOST[::GUEST][:ro]`, `env=NAME`,
-//! `arg=TEXT` or `net=PLACE`, in the forms that `cargo hostcall run` takes.
+//! Nothing is granted by default but printing and the clock. The variable is a list of words separated by `;`, each
+//! `dir=HOST[::GUEST][:ro]`, `env=NAME`, `arg=TEXT` or `net=PLACE`, in the forms that `cargo hostcall run` takes.
 
 use hostcall::{DirGrant, NetGrant, ServerBuilder};
 

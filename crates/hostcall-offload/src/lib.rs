@@ -1,8 +1,8 @@
 //! `libhostcall_offload`: the C library.
 //!
-//! What devices do is in `liboffload`; this package gives its entry points their C names, and adds what answers the calls that kernels make while they
-//! run: `hostcall`'s server. It is a package of its own because a Rust program that uses `liboffload` may be linked to another library that has these
-//! names: LLVM's, or a mock.
+//! What devices do is in `liboffload`; this package gives its entry points their C names, and adds what answers the
+//! calls that kernels make while they run: `hostcall`'s server. It is a package of its own because a Rust program that
+//! uses `liboffload` may be linked to another library that has these names: LLVM's, or a mock.
 
 mod grants;
 mod port;

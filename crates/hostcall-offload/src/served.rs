@@ -1,8 +1,8 @@
 //! A server for each program that makes calls.
 //!
-//! It starts when the program is loaded and ends with it, so that what its kernels report is the program's. Services of the library
-//! ([`hostcall::builtin`]) are answered by the server; all others that the program names get numbers that no service has, and are asked of
-//! the platform's callback.
+//! It starts when the program is loaded and ends with it, so that what its kernels report is the program's. Services of
+//! the library ([`hostcall::builtin`]) are answered by the server; all others that the program names get numbers that
+//! no service has, and are asked of the platform's callback.
 
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

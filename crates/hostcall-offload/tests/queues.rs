@@ -1,5 +1,5 @@
-//! Queues whose memory, objects and programs are given back while they use them: on the host, and over a driver without a GPU that waits for its streams, with
-//! its lock held, whenever it frees.
+//! Queues whose memory, objects and programs are given back while they use them: on the host, and over a driver without
+//! a GPU that waits for its streams, with its lock held, whenever it frees.
 
 mod common;
 

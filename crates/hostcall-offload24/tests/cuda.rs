@@ -59,8 +59,8 @@ fn said(folder: &Path, image: &Path) -> String {
     text(&succeed(&mut run).stdout)
 }
 
-/// Each symbol is asked for once and as what it is: anything else is an error of this driver. Launches leave the context current, and work whatever is
-/// current. Fills wait for nothing unless their patterns are long.
+/// Each symbol is asked for once and as what it is: anything else is an error of this driver. Launches leave the
+/// context current, and work whatever is current. Fills wait for nothing unless their patterns are long.
 const EXPECTED: &str = "\
 kernels: add nothing
 variables: limit table zeroed

@@ -1,5 +1,6 @@
-//! What the CUDA plugin promises, checked on a real GPU: prints a PASS or FAIL line for each promise and exits with 1 if one failed.
-//! Without a GPU it checks what the plugin says of that. `cargo run --release -p hostcall-platform --example cuda_smoke [--features cudarc]`
+//! What the CUDA plugin promises, checked on a real GPU: prints a PASS or FAIL line for each promise and exits with 1
+//! if one failed. Without a GPU it checks what the plugin says of that. `cargo run --release -p hostcall-platform
+//! --example cuda_smoke [--features cudarc]`
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -253,8 +254,8 @@ fn beside_a_kernel() -> Outcome {
     ensure(seen == 99, format!("the kernel saw {seen}"))
 }
 
-/// The driver may let these wait for a running kernel (580.159 does): told, not judged. It is why programs are attached before
-/// kernels run.
+/// The driver may let these wait for a running kernel (580.159 does): told, not judged. It is why programs are attached
+/// before kernels run.
 fn what_waits() -> Outcome {
     let meeting = Meeting::start()?;
     let device = meeting.queue.device().clone();

@@ -1,6 +1,7 @@
-//! What a window into a device's memory promises, checked on a real device: patterns written by lines are read back by the device's own
-//! copies and compared, for every way that this processor has to store a line; then the rate. Ends with 1 if something differs.
-//! `cargo run --release -p hostcall-platform --example window [DEVICE] [MIB]` (`cuda:0` and 16 unless said)
+//! What a window into a device's memory promises, checked on a real device: patterns written by lines are read back by
+//! the device's own copies and compared, for every way that this processor has to store a line; then the rate. Ends
+//! with 1 if something differs. `cargo run --release -p hostcall-platform --example window [DEVICE] [MIB]` (`cuda:0`
+//! and 16 unless said)
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -21,7 +21,8 @@ type Watcher = Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>;
 pub enum LaunchEvent<'a> {
     /// It is about to be made.
     Begun {
-        /// Its number on its device, from 1 on, in the order in which launches are counted. Waves of the simulator send the low bits of it.
+        /// Its number on its device, from 1 on, in the order in which launches are counted. Waves of the simulator send
+        /// the low bits of it.
         number: u64,
         /// What is launched; `None`: a graph, what was launched by other means, or what is recorded and does not run.
         kernel: Option<&'a str>,
@@ -30,11 +31,13 @@ pub enum LaunchEvent<'a> {
         /// Which of the device's queues it is in: its launches run one after another.
         queue: u64,
     },
-    /// The call that makes it has returned. Launches whose calls overlap may be in any order on the device. A kernel that is quick has ended before.
+    /// The call that makes it has returned. Launches whose calls overlap may be in any order on the device. A kernel
+    /// that is quick has ended before.
     Made {
         /// Its number.
         number: u64,
-        /// It is one kernel, and the device has it. `false`: a graph, what was launched by other means, or nothing, for it was refused.
+        /// It is one kernel, and the device has it. `false`: a graph, what was launched by other means, or nothing, for
+        /// it was refused.
         one: bool,
     },
     /// Its kernel has ended, or it was not made.
@@ -163,8 +166,8 @@ impl Activity {
         Subscription { activity: self.clone(), id }
     }
 
-    /// Tells the subscribers what is true now. Two threads that cross zero in opposite directions may come here in any order: the
-    /// count is read again under the lock, so the last thing told is the truth.
+    /// Tells the subscribers what is true now. Two threads that cross zero in opposite directions may come here in any
+    /// order: the count is read again under the lock, so the last thing told is the truth.
     fn tell(&self) {
         let mut subscribers = self.lock();
         let busy = self.in_flight() > 0;

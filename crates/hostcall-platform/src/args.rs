@@ -44,7 +44,8 @@ impl Args {
     /// A plain value.
     #[must_use]
     pub fn value<T: Plain>(mut self, value: T) -> Self {
-        // SAFETY: `T: Plain` has no padding, so all its `size_of::<T>()` bytes are initialised; the slice ends with this statement.
+        // SAFETY: `T: Plain` has no padding, so all its `size_of::<T>()` bytes are initialised; the slice ends with
+        // this statement.
         self.params.push(unsafe { std::slice::from_raw_parts(std::ptr::from_ref(&value).cast::<u8>(), size_of::<T>()) });
         self
     }
@@ -56,15 +57,16 @@ impl Args {
         self
     }
 
-    /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length. In the simulator the launch keeps the memory until
-    /// its kernel has ended.
+    /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length. In the
+    /// simulator the launch keeps the memory until its kernel has ended.
     #[must_use]
     pub fn slice<T: Plain>(mut self, memory: &Memory<T>) -> Self {
         self.note::<T>(memory.device(), memory.backend());
         self.address(memory.address()).value(memory.len() as u64)
     }
 
-    /// Device-visible host memory as a slice: two parameters, address and length. In the simulator the launch keeps it, as for [`Args::slice`].
+    /// Device-visible host memory as a slice: two parameters, address and length. In the simulator the launch keeps it,
+    /// as for [`Args::slice`].
     #[must_use]
     pub fn host_slice<T: Plain>(mut self, memory: &HostMemory<T>) -> Self {
         self.note::<T>(memory.device(), memory.backend());
@@ -139,8 +141,8 @@ impl Args {
     }
 }
 
-/// What a kernel uses that its launch knows of: the program with its variables and what they point at, and the memory of slices. A back end whose driver
-/// does not keep it keeps this until the kernel has ended.
+/// What a kernel uses that its launch knows of: the program with its variables and what they point at, and the memory
+/// of slices. A back end whose driver does not keep it keeps this until the kernel has ended.
 #[derive(Clone, Default)]
 pub struct Kept {
     memory: Vec<Arc<dyn BackendMemory>>,
@@ -191,7 +193,8 @@ impl Params {
         let at = KernelParams::place(self.used, bytes.len());
         self.used = at + bytes.len();
         self.units.resize(self.used.div_ceil(16), 0);
-        // SAFETY: `units` holds `used` bytes from here on, of which `at..used` are `bytes.len()` many; `bytes` is another object.
+        // SAFETY: `units` holds `used` bytes from here on, of which `at..used` are `bytes.len()` many; `bytes` is
+        // another object.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.units.as_mut_ptr().cast::<u8>().add(at), bytes.len()) };
         self.list.push((at, bytes.len()));
     }

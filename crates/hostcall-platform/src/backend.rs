@@ -4,8 +4,8 @@
 //! make the rest. The typed API ([`crate::Device`] and what it makes) checks ranges, arguments and hashes before it
 //! calls these traits. A back end checks what only it knows: that a launch fits, and that its own objects were passed.
 //!
-//! Safe functions of this crate read and write what [`BackendDevice`], [`BackendMemory`] and [`BackendProgram`] say is there. So these traits are
-//! `unsafe` to implement, and each says what its implementer promises:
+//! Safe functions of this crate read and write what [`BackendDevice`], [`BackendMemory`] and [`BackendProgram`] say is
+//! there. So these traits are `unsafe` to implement, and each says what its implementer promises:
 //!
 //! ```compile_fail,E0200
 //! struct Lie;
@@ -57,10 +57,11 @@ pub trait Plugin: Send + Sync {
 /// An open device.
 ///
 /// # Safety
-/// * Memory that [`BackendDevice::alloc`], [`BackendDevice::alloc_host`] and [`BackendDevice::window`] give has at least the bytes asked for, aligned as they
-///   say, and nobody else's; the host pointer of [`BackendDevice::alloc_host`] and of a window is not null.
-/// * Memory of this device is device-visible for its own queues, programs and [`read`](BackendDevice::read) and [`write`](BackendDevice::write), which touch
-///   the bytes that they are given and no others.
+/// * Memory that [`BackendDevice::alloc`], [`BackendDevice::alloc_host`] and [`BackendDevice::window`] give has at
+///   least the bytes asked for, aligned as they say, and nobody else's; the host pointer of
+///   [`BackendDevice::alloc_host`] and of a window is not null.
+/// * Memory of this device is device-visible for its own queues, programs and [`read`](BackendDevice::read) and
+///   [`write`](BackendDevice::write), which touch the bytes that they are given and no others.
 pub unsafe trait BackendDevice: Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
@@ -111,8 +112,8 @@ pub unsafe trait BackendDevice: Send + Sync {
         &[]
     }
 
-    /// At least `bytes` (at least 1) of device memory that the host can write, aligned to 64 for both. Its host pointer may be
-    /// write-combining: nobody reads by it. `provider` is one of [`BackendDevice::window_providers`].
+    /// At least `bytes` (at least 1) of device memory that the host can write, aligned to 64 for both. Its host pointer
+    /// may be write-combining: nobody reads by it. `provider` is one of [`BackendDevice::window_providers`].
     ///
     /// # Errors
     /// Why this provider has none, with the remedy.
@@ -133,13 +134,15 @@ pub unsafe trait BackendDevice: Send + Sync {
     /// Copies to device memory now. Must not wait for running kernels.
     ///
     /// # Safety
-    /// `to` is device memory of at least `from.len()` bytes, and no kernel reads it at the same time other than by atomic accesses.
+    /// `to` is device memory of at least `from.len()` bytes, and no kernel reads it at the same time other than by
+    /// atomic accesses.
     ///
     /// # Errors
     /// When the device is lost.
     unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error>;
 
-    /// See [`Device::help_waiting`](crate::Device::help_waiting). False: no thread of this machine waits for this device's lanes.
+    /// See [`Device::help_waiting`](crate::Device::help_waiting). False: no thread of this machine waits for this
+    /// device's lanes.
     fn help_waiting(&self, help: Option<Help>) -> bool {
         drop(help);
         false
@@ -169,7 +172,8 @@ pub struct GlobalInfo {
 /// A loaded program.
 ///
 /// # Safety
-/// * A global is memory of the device that the program was loaded on, of the size that is said, for as long as the program lives.
+/// * A global is memory of the device that the program was loaded on, of the size that is said, for as long as the
+///   program lives.
 pub unsafe trait BackendProgram: Send + Sync {
     /// The kernel of this name; `None` if there is none.
     ///
@@ -213,8 +217,8 @@ pub struct KernelInfo {
 /// Memory of a device, or of the host and visible to the device. Dropping the last reference frees it.
 ///
 /// # Safety
-/// * From both addresses on there are [`BackendMemory::bytes`] bytes (behind a host pointer that is not null), the same ones and never others, until the last
-///   reference is dropped.
+/// * From both addresses on there are [`BackendMemory::bytes`] bytes (behind a host pointer that is not null), the same
+///   ones and never others, until the last reference is dropped.
 /// * The host may read and write them by atomic accesses while the device does.
 pub unsafe trait BackendMemory: Send + Sync {
     /// Where the device sees it.
@@ -262,8 +266,8 @@ impl Span {
 
 /// An in-order queue. Dropping it waits for what is in it.
 ///
-/// Every function may be called from any thread. A failure of earlier work (a fault, a lost device) is reported once by the next
-/// [`BackendQueue::synchronize`] or [`BackendQueue::copy_from`].
+/// Every function may be called from any thread. A failure of earlier work (a fault, a lost device) is reported once by
+/// the next [`BackendQueue::synchronize`] or [`BackendQueue::copy_from`].
 pub trait BackendQueue: Send + Sync {
     /// Starts a kernel. `ticket` is dropped when it has ended, however it ends, without a call of the application.
     ///
@@ -315,7 +319,8 @@ pub trait BackendQueue: Send + Sync {
         true
     }
 
-    /// It will not be dropped, and what is in it goes on until the process ends: from now on the device frees no memory that a kernel may use.
+    /// It will not be dropped, and what is in it goes on until the process ends: from now on the device frees no memory
+    /// that a kernel may use.
     fn leave_to_itself(&self) {}
 
     /// The event happens when everything before has ended.

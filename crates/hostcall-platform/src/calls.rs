@@ -1,12 +1,13 @@
 //! Functions of a queue that may call its driver: done by a thread of ours.
 //!
-//! A driver calls the functions that are put into its queues on a thread of its own, and its calls are forbidden there. So a function is handed to a thread
-//! here instead. The queue and the thread tell each other how far they are: the thread waits until the queue has *come* to the function, calls it, and
-//! says that it has *returned*, for which the queue's later work waits. What does that is the driver's ([`Stop`]), and no call of the driver: others may be
-//! in the driver, and have its lock until the queue goes on.
+//! A driver calls the functions that are put into its queues on a thread of its own, and its calls are forbidden there.
+//! So a function is handed to a thread here instead. The queue and the thread tell each other how far they are: the
+//! thread waits until the queue has *come* to the function, calls it, and says that it has *returned*, for which the
+//! queue's later work waits. What does that is the driver's ([`Stop`]), and no call of the driver: others may be in the
+//! driver, and have its lock until the queue goes on.
 //!
-//! A queue's thread starts with its first function, and ends when the queue is gone and its functions have returned. Functions of one queue are called
-//! in their order; those of several do not wait for each other.
+//! A queue's thread starts with its first function, and ends when the queue is gone and its functions have returned.
+//! Functions of one queue are called in their order; those of several do not wait for each other.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +39,8 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Waits until there are none: queues that are gone have done their work. Meanwhile `look` is called now and then, to see whether the device is lost.
+    /// Waits until there are none: queues that are gone have done their work. Meanwhile `look` is called now and then,
+    /// to see whether the device is lost.
     pub(crate) fn wait(&self, mut look: impl FnMut()) {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         while *count > 0 {
@@ -73,7 +75,8 @@ impl Calls {
         Calls { threads: threads.clone(), sender: Mutex::default() }
     }
 
-    /// Puts a function into the queue: `stop` puts the stop there. Functions are called in the order in which their stops are made.
+    /// Puts a function into the queue: `stop` puts the stop there. Functions are called in the order in which their
+    /// stops are made.
     ///
     /// # Errors
     /// What `stop` says, or that there is no thread; nothing is put into the queue then.
@@ -140,7 +143,8 @@ mod tests {
     /// Whether a function has returned.
     type Flag = Arc<(Mutex<bool>, Condvar)>;
 
-    /// A stop in a queue of the simulator, made as one of CUDA is: an event, and later work that waits for a word of the host's.
+    /// A stop in a queue of the simulator, made as one of CUDA is: an event, and later work that waits for a word of
+    /// the host's.
     struct SimStop(Event, Flag);
 
     impl Stop for SimStop {

@@ -136,13 +136,15 @@ impl Device {
     /// A simulated device. Each is its own, with its own memory.
     ///
     /// # Errors
-    /// [`Error::Config`] for settings that cannot work; [`Error::OutOfHostMemory`] if the address range cannot be reserved.
+    /// [`Error::Config`] for settings that cannot work; [`Error::OutOfHostMemory`] if the address range cannot be
+    /// reserved.
     pub fn sim(config: SimConfig) -> Result<Device, Error> {
         Ok(Self::from_backend(sim::open(config)?))
     }
 
-    /// A CUDA device. The first use of CUDA in a process sets the environment variable `CUDA_MODULE_LOADING=EAGER` unless it is set: see
-    /// [`crate::cuda`]. A program in which C code reads the environment on other threads at that moment sets it itself beforehand.
+    /// A CUDA device. The first use of CUDA in a process sets the environment variable `CUDA_MODULE_LOADING=EAGER`
+    /// unless it is set: see [`crate::cuda`]. A program in which C code reads the environment on other threads at that
+    /// moment sets it itself beforehand.
     ///
     /// # Errors
     /// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].
@@ -158,7 +160,8 @@ impl Device {
         Ok(Self::from_backend(Platform::of(DeviceKind::Hsa)?.0.open(ordinal)?))
     }
 
-    /// The device that a string names: `sim`, `sim:lanes=64,seed=7` (see [`SimConfig`]'s `FromStr`), `cuda`, `cuda:1`, `hsa`, `hsa:1`.
+    /// The device that a string names: `sim`, `sim:lanes=64,seed=7` (see [`SimConfig`]'s `FromStr`), `cuda`, `cuda:1`,
+    /// `hsa`, `hsa:1`.
     ///
     /// # Errors
     /// [`Error::Spec`], and what opening the device fails with.
@@ -184,12 +187,13 @@ impl Device {
         Self::list(spec)?.iter().map(|one| Self::open(one)).collect()
     }
 
-    /// The devices that a string names, each as [`Device::open`] takes it: `all` (every GPU; on a machine that has none, the simulator), `cuda` and `hsa` (every one of the
-    /// kind), `cuda:0,2`, and `sim*4` or `sim:lanes=64*4` (so many simulators, each with its own memory).
+    /// The devices that a string names, each as [`Device::open`] takes it: `all` (every GPU; on a machine that has
+    /// none, the simulator), `cuda` and `hsa` (every one of the kind), `cuda:0,2`, and `sim*4` or `sim:lanes=64*4` (so
+    /// many simulators, each with its own memory).
     ///
     /// # Errors
-    /// [`Error::Spec`]; [`Error::Unavailable`] and [`Error::NoDevice`] for a kind of which there is none, and for `all` where there are drivers or GPUs of
-    /// which none works.
+    /// [`Error::Spec`]; [`Error::Unavailable`] and [`Error::NoDevice`] for a kind of which there is none, and for `all`
+    /// where there are drivers or GPUs of which none works.
     pub fn list(spec: &str) -> Result<Vec<String>, Error> {
         /// More than this machine has memory for.
         const MOST_SIMULATORS: usize = 1024;
@@ -242,16 +246,18 @@ impl Device {
         }
     }
 
-    /// The first device of the first platform that works, and why this one: "no libcuda.so.1 found; using the simulator".
+    /// The first device of the first platform that works, and why this one: "no libcuda.so.1 found; using the
+    /// simulator".
     ///
     /// # Panics
-    /// Never: the simulator's defaults reserve address space only, and where even that fails there is no process to speak of.
+    /// Never: the simulator's defaults reserve address space only, and where even that fails there is no process to
+    /// speak of.
     pub fn choose() -> (Device, String) {
         Self::first(None)
     }
 
-    /// The first device that `bundle` has an image for, and why it is this one: [`Device::choose`], but a program that was built
-    /// for the simulator alone goes to the simulator even where there is a GPU.
+    /// The first device that `bundle` has an image for, and why it is this one: [`Device::choose`], but a program that
+    /// was built for the simulator alone goes to the simulator even where there is a GPU.
     ///
     /// # Panics
     /// As [`Device::choose`].
@@ -360,8 +366,9 @@ impl Device {
         Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host(host_bytes::<T>(len)?)?, len))
     }
 
-    /// [`Device::alloc_host`] on huge pages (2 MiB), as far as the system gives them: for what the host reads from end to end. In the simulator and on CUDA
-    /// under Linux (transparent huge pages set to `madvise` or `always`); elsewhere, and where it does not work, pages are of the usual size.
+    /// [`Device::alloc_host`] on huge pages (2 MiB), as far as the system gives them: for what the host reads from end
+    /// to end. In the simulator and on CUDA under Linux (transparent huge pages set to `madvise` or `always`);
+    /// elsewhere, and where it does not work, pages are of the usual size.
     ///
     /// # Errors
     /// As [`Device::alloc_host`].
@@ -369,47 +376,52 @@ impl Device {
         Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host_huge(host_bytes::<T>(len)?)?, len))
     }
 
-    /// Kernels launched and not finished, counted without asking the driver. Another thread sees a kernel counted before it can run.
+    /// Kernels launched and not finished, counted without asking the driver. Another thread sees a kernel counted
+    /// before it can run.
     pub fn in_flight(&self) -> usize {
         self.0.activity.in_flight()
     }
 
-    /// Runs `idle` while no kernel is in flight on this device and none is launched: launches of other threads wait meanwhile. `None`, and `idle`
-    /// is not run, if one is in flight. `idle` must not launch.
+    /// Runs `idle` while no kernel is in flight on this device and none is launched: launches of other threads wait
+    /// meanwhile. `None`, and `idle` is not run, if one is in flight. `idle` must not launch.
     pub fn while_idle<T>(&self, idle: impl FnOnce() -> T) -> Option<T> {
         self.0.activity.while_idle(idle)
     }
 
-    /// Calls `subscriber` with `true` when [`Device::in_flight`] leaves zero (before the kernel starts) and with `false` when it reaches
-    /// zero, until the subscription is dropped. It is called on launching and on driver threads, one call at a time: be short, do not
-    /// call the device, do not subscribe or unsubscribe.
+    /// Calls `subscriber` with `true` when [`Device::in_flight`] leaves zero (before the kernel starts) and with
+    /// `false` when it reaches zero, until the subscription is dropped. It is called on launching and on driver
+    /// threads, one call at a time: be short, do not call the device, do not subscribe or unsubscribe.
     pub fn subscribe(&self, subscriber: Arc<dyn Fn(bool) + Send + Sync>) -> Subscription {
         self.0.activity.subscribe(subscriber)
     }
 
-    /// Calls `watcher` of each launch that [`Device::in_flight`] counts, before it is made, and of its end, until the watch is dropped: first of those that
-    /// have not ended yet. It is called on launching and on driver threads, one call at a time: be short, do not call the device, launch or watch.
+    /// Calls `watcher` of each launch that [`Device::in_flight`] counts, before it is made, and of its end, until the
+    /// watch is dropped: first of those that have not ended yet. It is called on launching and on driver threads, one
+    /// call at a time: be short, do not call the device, launch or watch.
     pub fn watch_launches(&self, watcher: Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>) -> Watch {
         self.0.activity.watch(watcher)
     }
 
-    /// A device whose lanes are threads of this machine has them call `help` where they wait for the host, on their own stacks of 512 KiB, until another one is set
-    /// or `None`: whoever waits may as well do what it waits for. `help` says whether it did anything; then the lanes look again at once. It must not
-    /// block for long, nor launch. Launches that were made before keep what they had.
+    /// A device whose lanes are threads of this machine has them call `help` where they wait for the host, on their own
+    /// stacks of 512 KiB, until another one is set or `None`: whoever waits may as well do what it waits for. `help`
+    /// says whether it did anything; then the lanes look again at once. It must not block for long, nor launch.
+    /// Launches that were made before keep what they had.
     ///
-    /// Only the simulator has such lanes, if they are fibers and no seed decides their order. False: this device has none.
+    /// Only the simulator has such lanes, if they are fibers and no seed decides their order. False: this device has
+    /// none.
     pub fn help_waiting(&self, help: Option<Help>) -> bool {
         self.0.backend.help_waiting(help)
     }
 
     /// A fresh device in place of this one, which may be lost. What was made from this one stays with it.
     ///
-    /// A CUDA device that a kernel's trap or illegal access took does not come back: the driver fails every further CUDA call of the
-    /// process, in new contexts too, and the error says to restart the process.
+    /// A CUDA device that a kernel's trap or illegal access took does not come back: the driver fails every further
+    /// CUDA call of the process, in new contexts too, and the error says to restart the process.
     ///
     /// # Errors
-    /// As when the device was opened. [`Error::Reset`] while something of a CUDA device is held that would be left with nothing behind it: host memory,
-    /// a device of its raw context, a stream of `cuda::flat` (which the Offload API's queues are).
+    /// As when the device was opened. [`Error::Reset`] while something of a CUDA device is held that would be left with
+    /// nothing behind it: host memory, a device of its raw context, a stream of `cuda::flat` (which the Offload API's
+    /// queues are).
     pub fn reset(&self) -> Result<Device, Error> {
         Ok(Self::from_backend(self.0.backend.reset()?))
     }

@@ -338,7 +338,8 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// Whether `dlopen`'s text says that there is no such library: not that it is damaged, or that another one is missing which it needs.
+/// Whether `dlopen`'s text says that there is no such library: not that it is damaged, or that another one is missing
+/// which it needs.
 pub(crate) fn is_missing(library: &str, text: &str) -> bool {
     text.contains(library) && text.contains("No such file")
 }

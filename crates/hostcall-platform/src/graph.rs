@@ -8,8 +8,9 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::queue::Queue;
 
-/// Launches, copies and fills recorded from a queue, to be launched as one. Keeps their kernels and the memory they copy alive; the memory
-/// that kernels were given addresses of is the launching caller's duty. Clones are the same graph.
+/// Launches, copies and fills recorded from a queue, to be launched as one. Keeps their kernels and the memory they
+/// copy alive; the memory that kernels were given addresses of is the launching caller's duty. Clones are the same
+/// graph.
 #[derive(Clone)]
 pub struct Graph {
     device: Device,
@@ -35,8 +36,9 @@ impl fmt::Debug for Graph {
 }
 
 impl Queue {
-    /// From here to [`Queue::end_capture`], launches, copies on the device, fills and events are recorded instead of run; what
-    /// cannot be recorded (waiting, copies of borrowed memory, completions) is refused with [`Error::Capture`].
+    /// From here to [`Queue::end_capture`], launches, copies on the device, fills and events are recorded instead of
+    /// run; what cannot be recorded (waiting, copies of borrowed memory, completions) is refused with
+    /// [`Error::Capture`].
     ///
     /// # Errors
     /// [`Error::Capture`] if a capture is under way, [`Error::Unsupported`], [`Error::DeviceLost`].

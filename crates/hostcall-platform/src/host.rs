@@ -1,4 +1,5 @@
-//! What the threads of this process are like that run code of the application's: handlers, functions of queues, readers of streams.
+//! What the threads of this process are like that run code of the application's: handlers, functions of queues, readers
+//! of streams.
 //!
 //! Not part of what this crate promises: the crates of this repository share it.
 
@@ -17,8 +18,9 @@ pub use overflow::{Doing, name_overflows};
 pub use sigpipe::without_sigpipe;
 pub use stack::{StackSize, stack_bytes};
 
-/// Starts a thread that runs code of the application's: with as much stack as the main thread has, or `stack`. Every thread that does is made by this
-/// function; what makes its own (a runtime of `tokio`, a scope) takes [`stack_bytes`], and calls [`entered`] there.
+/// Starts a thread that runs code of the application's: with as much stack as the main thread has, or `stack`. Every
+/// thread that does is made by this function; what makes its own (a runtime of `tokio`, a scope) takes [`stack_bytes`],
+/// and calls [`entered`] there.
 ///
 /// # Errors
 /// When the system has no thread.

@@ -1,16 +1,16 @@
-//! Safe Rust over devices: platforms, devices, queues, programs, kernels, globals, memory and events, on the CPU simulator, on CUDA and
-//! on HSA.
+//! Safe Rust over devices: platforms, devices, queues, programs, kernels, globals, memory and events, on the CPU
+//! simulator, on CUDA and on HSA.
 //!
-//! A [`Device`] makes everything else: [`Queue`]s, in which work is done in order; [`Program`]s, loaded from bundles of images;
-//! [`Memory`], [`HostMemory`], and [`Window`]s, which are device memory that the host writes. Plugins drive the devices behind the
-//! object-safe traits of [`backend`]: [`sim`] on any machine, with nothing but stable Rust, NVIDIA's GPUs where their driver is found at
-//! run time ([`cuda`]), and AMD's where their runtime is ([`hsa`]).
+//! A [`Device`] makes everything else: [`Queue`]s, in which work is done in order; [`Program`]s, loaded from bundles of
+//! images; [`Memory`], [`HostMemory`], and [`Window`]s, which are device memory that the host writes. Plugins drive the
+//! devices behind the object-safe traits of [`backend`]: [`sim`] on any machine, with nothing but stable Rust, NVIDIA's
+//! GPUs where their driver is found at run time ([`cuda`]), and AMD's where their runtime is ([`hsa`]).
 //!
-//! [`Device::default_for`] takes the best device that a program has an image for, and says why; [`Device::open`] the one that a user names. A
-//! driver that is missing, too old or without a GPU is an [`Error`] that names the remedy.
+//! [`Device::default_for`] takes the best device that a program has an image for, and says why; [`Device::open`] the
+//! one that a user names. A driver that is missing, too old or without a GPU is an [`Error`] that names the remedy.
 //!
-//! On the simulator a kernel's fault ends that kernel, and the device goes on. On CUDA it ends the use of CUDA by the whole process: see
-//! [`Device::reset`].
+//! On the simulator a kernel's fault ends that kernel, and the device goes on. On CUDA it ends the use of CUDA by the
+//! whole process: see [`Device::reset`].
 
 mod activity;
 mod args;

@@ -12,8 +12,8 @@ use crate::backend::{BackendMemory, Span};
 use crate::device::Device;
 use crate::error::Error;
 
-/// `len` elements of device memory. Dropping it frees it; what queues still copy keeps it until then. A kernel of the simulator keeps what it was launched
-/// with as a [slice](crate::Args::slice); other running kernels keep nothing.
+/// `len` elements of device memory. Dropping it frees it; what queues still copy keeps it until then. A kernel of the
+/// simulator keeps what it was launched with as a [slice](crate::Args::slice); other running kernels keep nothing.
 pub struct Memory<T: Plain> {
     device: Device,
     backend: Arc<dyn BackendMemory>,
@@ -69,8 +69,8 @@ impl<T: Plain> fmt::Debug for Memory<T> {
     }
 }
 
-/// `len` elements of pinned host memory that the device sees. Dropping it frees it, whether kernels still use it or not, but for the simulator's, as for
-/// [`Memory`].
+/// `len` elements of pinned host memory that the device sees. Dropping it frees it, whether kernels still use it or
+/// not, but for the simulator's, as for [`Memory`].
 pub struct HostMemory<T: Plain> {
     device: Device,
     backend: Arc<dyn BackendMemory>,
@@ -120,20 +120,22 @@ impl<T: Plain> HostMemory<T> {
         &self.backend
     }
 
-    /// Copies elements out, from `offset` on. What a kernel or another thread writes at the same time may come torn, in parts as large as elements are
-    /// aligned.
+    /// Copies elements out, from `offset` on. What a kernel or another thread writes at the same time may come torn, in
+    /// parts as large as elements are aligned.
     ///
     /// # Errors
     /// [`Error::Range`].
     pub fn read(&self, offset: usize, to: &mut [T]) -> Result<(), Error> {
         self.span("reading host memory", offset, to.len())?;
         let all = size_of_val(to);
-        // SAFETY: the range was checked; the memory lives as long as `self`, is page-aligned, was zeroed, and any bits are a `T: Plain`.
+        // SAFETY: the range was checked; the memory lives as long as `self`, is page-aligned, was zeroed, and any bits
+        // are a `T: Plain`.
         unsafe { Part::of::<T>().copy_out(self.as_ptr().add(offset).cast(), to.as_mut_ptr().cast(), all) };
         Ok(())
     }
 
-    /// Copies elements in, from `offset` on. A kernel or another thread that reads at the same time may see them torn, as for [`HostMemory::read`].
+    /// Copies elements in, from `offset` on. A kernel or another thread that reads at the same time may see them torn,
+    /// as for [`HostMemory::read`].
     ///
     /// # Errors
     /// [`Error::Range`].
@@ -177,7 +179,8 @@ impl Part {
     }
 
     /// # Safety
-    /// `bytes` bytes at both, aligned to the part and whole numbers of it. `from` is used by atomics only, or by a device.
+    /// `bytes` bytes at both, aligned to the part and whole numbers of it. `from` is used by atomics only, or by a
+    /// device.
     unsafe fn copy_out(self, from: *mut u8, to: *mut u8, bytes: usize) {
         macro_rules! by {
             ($atomic:ty, $number:ty) => {

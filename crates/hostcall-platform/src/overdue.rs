@@ -1,4 +1,5 @@
-//! Waits of destructors. Each says what it waits for when it has lasted a second, so that nobody stares at a process that does not end.
+//! Waits of destructors. Each says what it waits for when it has lasted a second, so that nobody stares at a process
+//! that does not end.
 //!
 //! Not part of what this crate promises: the crates of this repository share it.
 
@@ -9,12 +10,14 @@ use std::time::{Duration, Instant};
 /// How long a wait lasts before it says what for.
 pub const SAY: Duration = Duration::from_secs(1);
 
-/// Says something that nobody asked for and everybody must know: to the log, and where nobody listens to the log, on standard error.
+/// Says something that nobody asked for and everybody must know: to the log, and where nobody listens to the log, on
+/// standard error.
 pub fn tell(what: &dyn fmt::Display) {
     if tracing::enabled!(tracing::Level::ERROR) {
         tracing::error!("{what}");
     } else {
-        // A host in C may have ended who reads its standard error, and have SIGPIPE's default. What cannot be written is not.
+        // A host in C may have ended who reads its standard error, and have SIGPIPE's default. What cannot be written
+        // is not.
         crate::host::without_sigpipe(|| {
             use std::io::Write as _;
             let _ = writeln!(std::io::stderr(), "hostcall: {what}");
@@ -22,7 +25,8 @@ pub fn tell(what: &dyn fmt::Display) {
     }
 }
 
-/// Waits until something is so, which the calling thread does not bring about. `what` says what is waited for, if it takes longer than [`SAY`].
+/// Waits until something is so, which the calling thread does not bring about. `what` says what is waited for, if it
+/// takes longer than [`SAY`].
 pub fn wait(what: impl FnOnce() -> String, done: impl FnMut() -> bool) {
     let done = up_to(SAY, done);
     if let Err(done) = done {

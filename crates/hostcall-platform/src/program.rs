@@ -37,8 +37,8 @@ struct Mentions {
 }
 
 impl Program {
-    /// Keeps something alive as long as the program is loaded, or until something else of its type is to be kept: memory whose address was written
-    /// into it, over that of another one.
+    /// Keeps something alive as long as the program is loaded, or until something else of its type is to be kept:
+    /// memory whose address was written into it, over that of another one.
     pub fn keep<T: Any + Send + Sync>(&self, it: Arc<T>) {
         let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let before = kept.iter().position(|other| (**other).is::<T>()).map(|place| kept.swap_remove(place));
@@ -71,33 +71,35 @@ impl Program {
         Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), mentions, unanswered }))
     }
 
-    /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module that was loaded elsewhere
-    /// nothing is known.
+    /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module
+    /// that was loaded elsewhere nothing is known.
     pub fn services(&self) -> &[String] {
         &self.0.mentions.services
     }
 
-    /// Names of the message streams that the program's image mentions: those that its kernels may send to. Of a module that was loaded elsewhere
-    /// nothing is known.
+    /// Names of the message streams that the program's image mentions: those that its kernels may send to. Of a module
+    /// that was loaded elsewhere nothing is known.
     pub fn streams(&self) -> &[String] {
         &self.0.mentions.streams
     }
 
-    /// What the words of places in the source are called that the program's image mentions, behind [`SITE_PREFIX`]. Of a module that was loaded elsewhere
-    /// nothing is known.
+    /// What the words of places in the source are called that the program's image mentions, behind [`SITE_PREFIX`]. Of
+    /// a module that was loaded elsewhere nothing is known.
     pub fn sites(&self) -> &[String] {
         &self.0.mentions.sites
     }
 
-    /// Says that the program is to be launched without a server. A program that links hostcall is otherwise refused with
-    /// [`Error::NoServer`] until it is attached: what its kernels call fails, and what they print and panic with is lost.
+    /// Says that the program is to be launched without a server. A program that links hostcall is otherwise refused
+    /// with [`Error::NoServer`] until it is attached: what its kernels call fails, and what they print and panic with
+    /// is lost.
     pub fn without_server(&self) {
         self.answered();
     }
 
     /// Says that somebody answers the program's calls. `hostcall::Server::attach` does so.
     pub fn answered(&self) {
-        // Pairs with the load in `check_answered`. Relaxed: it orders nothing, launches are ordered by whoever attaches before he launches.
+        // Pairs with the load in `check_answered`. Relaxed: it orders nothing, launches are ordered by whoever attaches
+        // before he launches.
         self.0.unanswered.store(false, Ordering::Relaxed);
     }
 
@@ -215,7 +217,8 @@ impl Kernel {
         self.0.params.as_ref().map(|_| &*self.0.sizes)
     }
 
-    /// What the program's table says of each parameter's type beside its size: what it points at, or what number it is. `None` without a table.
+    /// What the program's table says of each parameter's type beside its size: what it points at, or what number it is.
+    /// `None` without a table.
     pub fn types(&self) -> Option<Vec<Element>> {
         let table = self.0.params.as_ref()?;
         Some(table.sizes[..table.count as usize].iter().map(|&entry| KernelParams::entry(entry).1).collect())
@@ -279,13 +282,15 @@ impl Global {
     /// Writes its first `from.len()` bytes, now, without waiting for kernels: do it before the launch that reads them.
     ///
     /// # Errors
-    /// [`Error::Range`], [`Error::ReadOnly`] (on the simulator, where constants lie in memory that cannot be written), or the device is lost.
+    /// [`Error::Range`], [`Error::ReadOnly`] (on the simulator, where constants lie in memory that cannot be written),
+    /// or the device is lost.
     pub fn write(&self, from: &[u8]) -> Result<(), Error> {
         self.check("writing a global", from.len())?;
         if !self.info.writable {
             return Err(Error::ReadOnly { global: self.name.clone() });
         }
-        // SAFETY: as in `read`. A kernel that reads it meanwhile was launched through `unsafe fn launch`, whose caller answers for that.
+        // SAFETY: as in `read`. A kernel that reads it meanwhile was launched through `unsafe fn launch`, whose caller
+        // answers for that.
         unsafe { self.program.device().backend().write(self.info.address, from) }
     }
 
@@ -295,7 +300,8 @@ impl Global {
     }
 }
 
-/// What follows `prefix` in symbols that an image mentions: images of all kinds, PTX and ELF, have their symbols' names as they are. Sorted.
+/// What follows `prefix` in symbols that an image mentions: images of all kinds, PTX and ELF, have their symbols' names
+/// as they are. Sorted.
 fn mentioned(image: &[u8], prefix: &str) -> Vec<String> {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let rests = memchr::memmem::find_iter(image, prefix).map(|at| &image[at + prefix.len()..]);

@@ -33,10 +33,11 @@ impl Launch {
         Self { groups: [groups, 1, 1], group_size: [group_size, 1, 1], dynamic_shared: 0 }
     }
 
-    /// At least `threads` threads in one dimension, in workgroups of `group_size`: as many whole workgroups as that takes.
+    /// At least `threads` threads in one dimension, in workgroups of `group_size`: as many whole workgroups as that
+    /// takes.
     ///
-    /// `Launch::threads(8, 32)` starts 32 threads. A kernel compares its index with the length of its data, or `Launch::linear` starts
-    /// an exact number.
+    /// `Launch::threads(8, 32)` starts 32 threads. A kernel compares its index with the length of its data, or
+    /// `Launch::linear` starts an exact number.
     pub const fn threads(threads: u32, group_size: u32) -> Self {
         let size = if group_size == 0 { 1 } else { group_size };
         Self::linear(threads.div_ceil(size), group_size)
@@ -74,9 +75,10 @@ impl Launch {
 
 /// Work for a device, done in order. Clones are the same queue.
 ///
-/// Dropping the last waits for what is in it, and says what that is when a second has passed. A queue that was *given up* is waited for no longer than
-/// that: one whose last wait had a limit, which was too short ([`Queue::synchronize_timeout`], `hostcall::Server::wait_timeout`). What it runs goes
-/// on then, until the process ends. So nothing is freed from there on that its kernels may use.
+/// Dropping the last waits for what is in it, and says what that is when a second has passed. A queue that was *given
+/// up* is waited for no longer than that: one whose last wait had a limit, which was too short
+/// ([`Queue::synchronize_timeout`], `hostcall::Server::wait_timeout`). What it runs goes on then, until the process
+/// ends. So nothing is freed from there on that its kernels may use.
 #[derive(Clone)]
 pub struct Queue(Arc<Inner>);
 
@@ -163,17 +165,16 @@ impl Queue {
     ///
     /// # Safety
     /// A kernel is native code that takes these arguments at their word:
-    /// * every address and slice among `args` is of memory the device can access, stays allocated until the kernel has ended, and has
-    ///   values of the types that the kernel's parameters say;
+    /// * every address and slice among `args` is of memory the device can access, stays allocated until the kernel has
+    ///   ended, and has values of the types that the kernel's parameters say;
     /// * lanes and the host do not race on it other than by atomic accesses;
     /// * if the program has no parameter table for the kernel, `args` are the kernel's parameters in number and size.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`] and [`Error::ArgumentElement`] if the program has a table of the kernel's
-    /// parameters, [`Error::ArgumentDevice`],
-    /// [`Error::NoServer`] if the program links hostcall and is attached to no server,
-    /// [`Error::WrongDevice`], [`Error::Launch`] for a shape the device cannot run, [`Error::DeviceLost`]. What goes wrong later is
-    /// reported by [`Queue::synchronize`].
+    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`] and [`Error::ArgumentElement`] if the program has a table of
+    /// the kernel's parameters, [`Error::ArgumentDevice`], [`Error::NoServer`] if the program links hostcall and is
+    /// attached to no server, [`Error::WrongDevice`], [`Error::Launch`] for a shape the device cannot run,
+    /// [`Error::DeviceLost`]. What goes wrong later is reported by [`Queue::synchronize`].
     pub unsafe fn launch(&self, kernel: &Kernel, launch: Launch, args: Args) -> Result<(), Error> {
         self.own(kernel.program().device(), "the kernel")?;
         kernel.program().check_answered(kernel.name())?;
@@ -258,11 +259,12 @@ impl Queue {
 
     /// Waits until everything before has ended.
     ///
-    /// This knows what the device says of the kernels, and no more. Panics, exits and failed handlers of a program that is attached to a
-    /// server are in that server's report: wait with `hostcall::Server::wait`, which returns them.
+    /// This knows what the device says of the kernels, and no more. Panics, exits and failed handlers of a program that
+    /// is attached to a server are in that server's report: wait with `hostcall::Server::wait`, which returns them.
     ///
     /// # Errors
-    /// The first failure of earlier work in this queue that was not reported yet: [`Error::Fault`], [`Error::DeviceLost`], ….
+    /// The first failure of earlier work in this queue that was not reported yet: [`Error::Fault`],
+    /// [`Error::DeviceLost`], ….
     pub fn synchronize(&self) -> Result<(), Error> {
         self.waited(true);
         self.0.backend.synchronize()
@@ -274,8 +276,8 @@ impl Queue {
         self.0.given_up.store(!to_the_end, Ordering::Relaxed);
     }
 
-    /// As [`Queue::synchronize`], but gives up after `limit`. What is in the queue goes on: nothing is taken back. Dropping the queue then does not wait
-    /// for it either, unless a later wait has seen its end.
+    /// As [`Queue::synchronize`], but gives up after `limit`. What is in the queue goes on: nothing is taken back.
+    /// Dropping the queue then does not wait for it either, unless a later wait has seen its end.
     ///
     /// `hostcall::Server::wait_timeout` also says which calls are open.
     ///
@@ -289,7 +291,8 @@ impl Queue {
         Err(Error::Timeout { waited: start.elapsed(), in_flight: self.device().in_flight() })
     }
 
-    /// Whether nothing is left to do, at the latest when `limit` has passed since `start`. Calls `look` now and then while it waits.
+    /// Whether nothing is left to do, at the latest when `limit` has passed since `start`. Calls `look` now and then
+    /// while it waits.
     ///
     /// # Errors
     /// As for [`Queue::is_idle`].
@@ -336,7 +339,8 @@ impl Queue {
         self.0.backend.wait(&*event.0.backend)
     }
 
-    /// Calls `f` when everything before has ended, on a thread of the plugin. `f` must be short and must not call the device.
+    /// Calls `f` when everything before has ended, on a thread of the plugin. `f` must be short and must not call the
+    /// device.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::program::Program;
 
 impl Program {
-    /// A program that was loaded elsewhere and by other means than this crate's, with globals and no kernels. `find` gives the global of a name, if
-    /// there is one; it is asked whenever a global is looked for.
+    /// A program that was loaded elsewhere and by other means than this crate's, with globals and no kernels. `find`
+    /// gives the global of a name, if there is one; it is asked whenever a global is looked for.
     ///
     /// ```
     /// use offload::{Device, Program, backend::GlobalInfo};

@@ -1,8 +1,9 @@
 //! Threads that let a device go on, and what they leave to another thread.
 //!
-//! A device may wait for a thread of the host: for a function of one of its queues, for the answer to a kernel's call. If that thread calls something
-//! that waits for the device, neither goes on. So such a thread is marked ([`letting_a_device_go_on`]), what waits asks whether its thread is
-//! ([`may_wait`]), and a marked thread gives what it must not do itself to a thread that no device waits for ([`later`], `until_done`).
+//! A device may wait for a thread of the host: for a function of one of its queues, for the answer to a kernel's call.
+//! If that thread calls something that waits for the device, neither goes on. So such a thread is marked
+//! ([`letting_a_device_go_on`]), what waits asks whether its thread is ([`may_wait`]), and a marked thread gives what
+//! it must not do itself to a thread that no device waits for ([`later`], `until_done`).
 
 use std::cell::Cell;
 use std::collections::VecDeque;

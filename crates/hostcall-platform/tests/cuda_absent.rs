@@ -1,4 +1,5 @@
-//! What a machine without an NVIDIA driver sees. Where there is one, the same calls must work, and the tests say that they were skipped.
+//! What a machine without an NVIDIA driver sees. Where there is one, the same calls must work, and the tests say that
+//! they were skipped.
 
 use offload::{Device, DeviceKind, Error, Platform};
 

@@ -300,6 +300,7 @@ fn a_seeded_order_does_not_depend_on_how_fast_the_host_answers() {
         assert_eq!(answered.load(Ordering::Relaxed), 80);
         sim::schedule_hash(&device).unwrap()
     };
-    // A busy machine may keep the host from answering for longer than a lane waits in its place; and then it is tried again.
+    // A busy machine may keep the host from answering for longer than a lane waits in its place; and then it is tried
+    // again.
     assert!((0..1000).any(|_| run(Duration::ZERO) == run(Duration::from_micros(300))));
 }

@@ -82,7 +82,8 @@ HOSTCALL_KERNEL(latency, unsigned rounds, unsigned long long* took) {
 """
 SERVICES = [add42, lane42, note]
 
-#: Targets, of an H200: calls a second of a batched service at least, and microseconds of half of the single calls at most.
+# : Targets, of an H200: calls a second of a batched service at least, and microseconds of half of the single calls at
+# most.
 RATE, LATENCY = 20_000_000, 15
 
 

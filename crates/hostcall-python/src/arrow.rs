@@ -1,4 +1,5 @@
-//! Tables in Arrow's C data interface, as capsules that packages of Python's take by `__arrow_c_array__` and `__arrow_c_stream__`.
+//! Tables in Arrow's C data interface, as capsules that packages of Python's take by `__arrow_c_array__` and
+//! `__arrow_c_stream__`.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
@@ -62,7 +63,8 @@ impl RecordBatch {
         self.0.num_rows()
     }
 
-    /// A column of numbers as an array of NumPy's, a copy. Arrays of `n` numbers have the shape `(rows, n)`; nulls are 0.
+    /// A column of numbers as an array of NumPy's, a copy. Arrays of `n` numbers have the shape `(rows, n)`; nulls are
+    /// 0.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.0.column_by_name(name).ok_or_else(|| pyo3::exceptions::PyKeyError::new_err(name.to_owned()))?;
         let (mut shape, mut inside) = (vec![self.0.num_rows()], column.clone());

@@ -85,7 +85,8 @@ impl Batch {
         })
     }
 
-    /// The bytes of all strings and slices, and where those of each lane and variable begin and end. The array owns them from now on.
+    /// The bytes of all strings and slices, and where those of each lane and variable begin and end. The array owns
+    /// them from now on.
     fn slices<'py>(&self, py: Python<'py>) -> PyResult<Slices<'py>> {
         let Variables { bytes, places } = self.with(|open| std::mem::take(&mut open.variables))?;
         Ok((bytes.into_pyarray(py), places))

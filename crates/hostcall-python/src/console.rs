@@ -1,5 +1,5 @@
-//! What kernels print, on its way to Python: the console's thread puts it here, and the dispatcher, or whoever waits for a kernel, writes it to
-//! `sys.stdout`.
+//! What kernels print, on its way to Python: the console's thread puts it here, and the dispatcher, or whoever waits
+//! for a kernel, writes it to `sys.stdout`.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

@@ -21,7 +21,8 @@ impl Opened {
     pub(crate) fn open(which: Option<&str>) -> Result<Self, offload::Error> {
         let device = match which {
             Some(which) => Device::open(which)?,
-            // SAFETY: the context is Python's CUDA libraries' primary one, or somebody's who made it current and, as `Server` says, keeps it.
+            // SAFETY: the context is Python's CUDA libraries' primary one, or somebody's who made it current and, as
+            // `Server` says, keeps it.
             None => unsafe { Device::from_current_cuda_context() }.or_else(|_| Device::open("cuda:0"))?,
         };
         Ok(Self { device, queue: Mutex::default() })

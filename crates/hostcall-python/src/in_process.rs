@@ -1,5 +1,5 @@
-//! Calls that this process makes itself, through a port buffer of its own and the client's half of the state machine: how kernels call that are simulated by
-//! other packages than this one.
+//! Calls that this process makes itself, through a port buffer of its own and the client's half of the state machine:
+//! how kernels call that are simulated by other packages than this one.
 
 use std::sync::{Arc, Mutex};
 
@@ -43,8 +43,9 @@ impl InProcess {
         Ok(Self { shared, device: MockDevice::new(buffer), slot: Mutex::default() })
     }
 
-    /// Calls the service of this name, or posts to it. `units` are its fixed arguments and the lengths of the others. If its definition has others:
-    /// `variable`, the bytes of them, each padded to 4, and how many bytes are to come back.
+    /// Calls the service of this name, or posts to it. `units` are its fixed arguments and the lengths of the others.
+    /// If its definition has others: `variable`, the bytes of them, each padded to 4, and how many bytes are to come
+    /// back.
     fn call<'py>(
         &self,
         py: Python<'py>,

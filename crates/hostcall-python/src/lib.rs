@@ -1,7 +1,8 @@
 //! `hostcall._hostcall`: the Rust half of the Python package `hostcall`.
 //!
-//! The idea: serving threads never touch Python. They put the messages of a service into its queue and go on. One thread of Python's, the dispatcher,
-//! takes what has gathered there, calls the service's function once for all of it, and gives the answers back.
+//! The idea: serving threads never touch Python. They put the messages of a service into its queue and go on. One
+//! thread of Python's, the dispatcher, takes what has gathered there, calls the service's function once for all of it,
+//! and gives the answers back.
 //!
 //! | module | it owns |
 //! |---|---|

@@ -30,8 +30,8 @@ impl SimModule {
     }
 }
 
-/// Of a parameter: its bytes; the kind of number that it is or points at, and the bytes of that (0 where it is not said);
-/// whether it is that number, not its address.
+/// Of a parameter: its bytes; the kind of number that it is or points at, and the bytes of that (0 where it is not
+/// said); whether it is that number, not its address.
 type Parameter = (u32, u16, u16, bool);
 
 #[pymethods]
@@ -54,8 +54,8 @@ impl SimModule {
         let args = arguments.iter().fold(Args::new(), |args, bytes| args.bytes(bytes));
         let launch = Launch { groups: grid, group_size: block, dynamic_shared: 0 };
         let queue = self.shared.opened.queue(None)?;
-        // A launch may wait for the simulator, and the simulator for Python.
-        // SAFETY: number and sizes of the arguments are checked against the kernel's own table; what the addresses among them point at is what
+        // A launch may wait for the simulator, and the simulator for Python. SAFETY: number and sizes of the arguments
+        // are checked against the kernel's own table; what the addresses among them point at is what
         // `hostcall.sim.Module.launch` says its caller answers for.
         py.detach(|| unsafe { queue.launch(&kernel, launch, args) }).map_err(of_device)
     }

@@ -24,7 +24,8 @@ pub(crate) fn default_device(py: Python<'_>, program: Vec<u8>) -> PyResult<(Stri
     Ok((name, why))
 }
 
-/// Loads a program and starts it, with room for so many threads of so much stack each. What it needs lives until the server stops.
+/// Loads a program and starts it, with room for so many threads of so much stack each. What it needs lives until the
+/// server stops.
 pub(crate) fn start(py: Python<'_>, shared: &Shared, program: &[u8], threads: u32, stack: usize) -> PyResult<()> {
     let bundle = bundle_of(program)?;
     let device = &shared.opened.device;
@@ -43,6 +44,7 @@ pub(crate) fn start(py: Python<'_>, shared: &Shared, program: &[u8], threads: u3
     py.detach(|| reserve_stacks(&program, threads, stack)).map_err(of_device)?;
     let queue = shared.opened.queue(None)?;
     let launch = program_launch(&entry, threads);
-    // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
+    // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our
+    // linker around it.
     py.detach(|| unsafe { queue.launch(&entry, launch, Args::new()) }).map_err(of_device)
 }

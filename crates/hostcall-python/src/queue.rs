@@ -1,11 +1,12 @@
 //! Messages on their way from serving threads to the dispatcher.
 //!
-//! Each service has a queue. A serving thread puts a message behind those that wait there already, and wakes the dispatcher if it sleeps. The dispatcher
-//! takes all that has gathered, and has their fixed arguments copied next to each other: batches grow by themselves while Python is busy. Nobody here
-//! needs the interpreter.
+//! Each service has a queue. A serving thread puts a message behind those that wait there already, and wakes the
+//! dispatcher if it sleeps. The dispatcher takes all that has gathered, and has their fixed arguments copied next to
+//! each other: batches grow by themselves while Python is busy. Nobody here needs the interpreter.
 //!
-//! What is done for each message in turn is the least that there can be: a serving thread says how many lanes it has and moves it into the list of those
-//! that wait. The rest of the work on many messages is shared by several threads ([`each`]), which alone look into them.
+//! What is done for each message in turn is the least that there can be: a serving thread says how many lanes it has
+//! and moves it into the list of those that wait. The rest of the work on many messages is shared by several threads
+//! ([`each`]), which alone look into them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,7 +37,8 @@ pub(crate) struct Held {
 /// Messages that are handled together.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
-    /// A row of units for each lane; none before they are read. The dispatcher has that done, because serving threads wait for each other here.
+    /// A row of units for each lane; none before they are read. The dispatcher has that done, because serving threads
+    /// wait for each other here.
     pub(crate) rows: Vec<u32>,
     pub(crate) lanes: usize,
     pub(crate) messages: Vec<Held>,

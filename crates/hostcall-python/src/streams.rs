@@ -45,7 +45,8 @@ struct Kept {
 }
 
 impl Kept {
-    /// One more batch. The oldest ones go, if there are more than `most` rows with them; the last one stays, however large it is.
+    /// One more batch. The oldest ones go, if there are more than `most` rows with them; the last one stays, however
+    /// large it is.
     fn put(&mut self, batch: arrow_array::RecordBatch, most: usize) {
         self.rows += batch.num_rows();
         self.batches.push_back(batch);
@@ -66,7 +67,8 @@ impl Kept {
     }
 }
 
-/// The same of all streams. A thread of the sink's never waits for room here: kernels that wait for it, and who waits for them, would wait for whoever takes.
+/// The same of all streams. A thread of the sink's never waits for room here: kernels that wait for it, and who waits
+/// for them, would wait for whoever takes.
 #[derive(Debug)]
 struct Came {
     kept: Mutex<HashMap<String, Kept>>,

@@ -10,7 +10,8 @@ use crate::define::Defined;
 pub(crate) struct Variables {
     /// Their bytes. Each begins at a multiple of 16.
     pub(crate) bytes: Vec<u8>,
-    /// Lane after lane, variable after variable: where the bytes begin and end; of a `&mut [T]` 0 and how many there is room for.
+    /// Lane after lane, variable after variable: where the bytes begin and end; of a `&mut [T]` 0 and how many there is
+    /// room for.
     pub(crate) places: Vec<(usize, usize)>,
 }
 

@@ -1,8 +1,9 @@
 //! The thread that notices a held interpreter lock.
 //!
-//! A thread of Python's that holds the lock while it waits for a kernel keeps the dispatcher from answering the kernel: nothing goes on, and nothing says
-//! why. So when calls have waited for a second and the dispatcher has done nothing, the lock is asked for by a thread of its own. If that thread does not
-//! get it within another second, what is wrong is written to standard error, without Python.
+//! A thread of Python's that holds the lock while it waits for a kernel keeps the dispatcher from answering the kernel:
+//! nothing goes on, and nothing says why. So when calls have waited for a second and the dispatcher has done nothing,
+//! the lock is asked for by a thread of its own. If that thread does not get it within another second, what is wrong is
+//! written to standard error, without Python.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};

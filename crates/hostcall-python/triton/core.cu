@@ -1,8 +1,8 @@
 // What Triton's stubs call: hostcall's client for so many units there and back.
 //
-// `build.py` makes LLVM bitcode of it, which the wheel contains. `hostcall/triton.py` writes the stub of a service as a few lines of LLVM IR
-// that call one of these functions. All of them are inlined there, so their parameters and arrays end in registers: a call takes the first
-// units of its 16 parameters, and a result goes to a variable of the stub.
+// `build.py` makes LLVM bitcode of it, which the wheel contains. `hostcall/triton.py` writes the stub of a service as a
+// few lines of LLVM IR that call one of these functions. All of them are inlined there, so their parameters and arrays
+// end in registers: a call takes the first units of its 16 parameters, and a result goes to a variable of the stub.
 #include <hostcall.cuh>
 
 namespace {

@@ -1,7 +1,8 @@
 //! What a remote call costs: the time of one beside a bare request of `async-nats`, and how many go through in batches.
 //!
-//! `nats-server -a 127.0.0.1 -p 4222 &`, then `cargo run --release -p hostcall-remote --example rate -- nats://127.0.0.1:4222`. Without an address it is
-//! measured within the process. Caller and worker are two connections of one process.
+//! `nats-server -a 127.0.0.1 -p 4222 &`, then `cargo run --release -p hostcall-remote --example rate --
+//! nats://127.0.0.1:4222`. Without an address it is measured within the process. Caller and worker are two connections
+//! of one process.
 
 use std::error::Error;
 use std::sync::mpsc;
@@ -91,7 +92,8 @@ impl Bare {
     }
 }
 
-/// A remote service as a server would call it, and a bare request in turns with it: whatever else the machine does, it does to both.
+/// A remote service as a server would call it, and a bare request in turns with it: whatever else the machine does, it
+/// does to both.
 fn one_by_one(place: &Connector, bare: Option<&Bare>) -> Result<(), Box<dyn Error>> {
     let remote = place.clone().connect()?;
     let runner = Runner::new();

@@ -35,21 +35,23 @@ impl CallOptions {
         Self { timeout: Duration::from_secs(10), retry_after: None, worker_wait: Duration::ZERO, in_flight: 16, kept: false }
     }
 
-    /// How long a call takes at most, from the moment it was found: then it ends as [`CallError::Timeout`](hostcall::CallError::Timeout). Waiting to be
-    /// sent is part of it. Default: 10 s.
+    /// How long a call takes at most, from the moment it was found: then it ends as
+    /// [`CallError::Timeout`](hostcall::CallError::Timeout). Waiting to be sent is part of it. Default: 10 s.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// The handler may run more than once for a call: what is not answered after so long is sent again, until the timeout.
+    /// The handler may run more than once for a call: what is not answered after so long is sent again, until the
+    /// timeout.
     pub const fn idempotent(mut self, retry_after: Duration) -> Self {
         self.retry_after = Some(retry_after);
         self
     }
 
-    /// How long a call waits for a worker if there is none, before it ends as [`CallError::UnknownService`](hostcall::CallError::UnknownService). Nothing
-    /// has run meanwhile, so no call runs twice. Default: not at all.
+    /// How long a call waits for a worker if there is none, before it ends as
+    /// [`CallError::UnknownService`](hostcall::CallError::UnknownService). Nothing has run meanwhile, so no call runs
+    /// twice. Default: not at all.
     pub const fn worker_wait(mut self, wait: Duration) -> Self {
         self.worker_wait = wait;
         self
@@ -61,9 +63,10 @@ impl CallOptions {
         self
     }
 
-    /// Posts are kept by the broker (NATS JetStream) until a worker has handled them, though there be none now. They are handed over before `Server::wait`
-    /// returns. A worker that is lost with a post leaves it to another, so a handler may run more than once. Workers take them if they are
-    /// [told to](crate::WorkerBuilder::kept). No effect on calls.
+    /// Posts are kept by the broker (NATS JetStream) until a worker has handled them, though there be none now. They
+    /// are handed over before `Server::wait` returns. A worker that is lost with a post leaves it to another, so a
+    /// handler may run more than once. Workers take them if they are [told to](crate::WorkerBuilder::kept). No effect
+    /// on calls.
     pub const fn kept(mut self) -> Self {
         self.kept = true;
         self
@@ -110,8 +113,8 @@ impl Remote {
         self
     }
 
-    /// A service that is answered by workers: for [`ServerBuilder::service`](hostcall::ServerBuilder::service), as any other. The definition is that of
-    /// a function of `#[service]`, such as `host::definition::lookup()`.
+    /// A service that is answered by workers: for [`ServerBuilder::service`](hostcall::ServerBuilder::service), as any
+    /// other. The definition is that of a function of `#[service]`, such as `host::definition::lookup()`.
     pub fn service(&self, definition: Definition) -> Service {
         self.service_with(definition, self.options.clone())
     }

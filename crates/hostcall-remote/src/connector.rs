@@ -8,7 +8,8 @@ use crate::errors::RemoteError;
 use crate::transport::{Access, Broker};
 use crate::transport::{Ear, Hub, Transport};
 
-/// Where callers and workers meet, and as whom: a broker, or this process. Clones of one that [`local`] made are the same place.
+/// Where callers and workers meet, and as whom: a broker, or this process. Clones of one that [`local`] made are the
+/// same place.
 #[derive(Clone, Debug)]
 pub struct Connector {
     place: Place,
@@ -23,22 +24,24 @@ enum Place {
     Nats(Broker),
 }
 
-/// Callers and workers within this process: no broker, the same encoding. For tests, and for programs that are to be spread later.
+/// Callers and workers within this process: no broker, the same encoding. For tests, and for programs that are to be
+/// spread later.
 pub fn local() -> Connector {
     Connector { place: Place::Local(Hub::default()), name: None, threads: 2 }
 }
 
 /// Through a NATS server: `nats://HOST:PORT`, `tls://HOST:PORT`, or several of a cluster with commas between.
 ///
-/// Secrets come from files, see [`Connector::credentials_file`] and its neighbours. Those in an address are used, and never shown.
+/// Secrets come from files, see [`Connector::credentials_file`] and its neighbours. Those in an address are used, and
+/// never shown.
 #[cfg(feature = "nats")]
 pub fn nats(url: impl Into<String>) -> Connector {
     Connector { place: Place::Nats(Broker { url: url.into(), access: Access::default() }), name: None, threads: 2 }
 }
 
 impl Connector {
-    /// As the environment says: the broker is `HOSTCALL_REMOTE`; `HOSTCALL_REMOTE_CREDENTIALS`, `…_NKEY`, `…_PASSWORD`, `…_ROOTS` are files, as in the
-    /// methods of this type; `…_NAME` is the name.
+    /// As the environment says: the broker is `HOSTCALL_REMOTE`; `HOSTCALL_REMOTE_CREDENTIALS`, `…_NKEY`, `…_PASSWORD`,
+    /// `…_ROOTS` are files, as in the methods of this type; `…_NAME` is the name.
     ///
     /// # Errors
     /// When `HOSTCALL_REMOTE` is not set.

@@ -1,11 +1,12 @@
 //! One remote service: messages wait, are gathered into requests, and are answered when the answers come.
 //!
-//! A message that comes while no request is under way is sent by the thread that brings it. Others wait in a queue while as many requests are under way as
-//! may be. When one of them has been answered, all that waits goes together, so that requests grow with the load and nothing waits for a timer. A waiting
-//! message takes a place of its kernel (a port) until it is answered, which bounds the queue: the kernel waits.
+//! A message that comes while no request is under way is sent by the thread that brings it. Others wait in a queue
+//! while as many requests are under way as may be. When one of them has been answered, all that waits goes together, so
+//! that requests grow with the load and nothing waits for a timer. A waiting message takes a place of its kernel (a
+//! port) until it is answered, which bounds the queue: the kernel waits.
 //!
-//! Requests have no task of their own: answers are taken by whoever reads the connection, and one task of the service sends what waits and looks at the
-//! clock.
+//! Requests have no task of their own: answers are taken by whoever reads the connection, and one task of the service
+//! sends what waits and looks at the clock.
 
 mod asked;
 mod gather;
@@ -236,7 +237,8 @@ impl Engine {
         }
     }
 
-    /// Ends the calls of messages that have waited too long, has those sent again whose answers are late, and says when to look again: `set` at the latest.
+    /// Ends the calls of messages that have waited too long, has those sent again whose answers are late, and says when
+    /// to look again: `set` at the latest.
     fn expire(&self, now: Instant, set: Option<Instant>) -> Option<Instant> {
         let (mut late, mut again) = (Vec::new(), Vec::new());
         let look = {

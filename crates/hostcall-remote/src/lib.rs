@@ -1,7 +1,9 @@
-//! Services of kernels that are answered elsewhere: by workers on other machines, through [NATS](https://nats.io), or in the same process.
+//! Services of kernels that are answered elsewhere: by workers on other machines, through [NATS](https://nats.io), or
+//! in the same process.
 //!
-//! A kernel calls as it always does, and its server serves it as it always does. One of the server's services is *remote*: its calls are sent to a
-//! [`Worker`], which has the same service as a server would have it, and answered when the worker has answered. Neither the kernel nor the server is changed.
+//! A kernel calls as it always does, and its server serves it as it always does. One of the server's services is
+//! *remote*: its calls are sent to a [`Worker`], which has the same service as a server would have it, and answered
+//! when the worker has answered. Neither the kernel nor the server is changed.
 //!
 //! ```
 //! use hostcall::Server;
@@ -39,11 +41,12 @@
 //! | no answer in time: a slow or lost worker, a lost broker, a full queue | `Timeout`; the handler may have run |
 //! | the calls of one message do not fit into one message of the broker | `TooLarge` |
 //!
-//! A service that is declared [`idempotent`](CallOptions::idempotent) is asked for again when an answer is late, so its handler may run more than once.
-//! Posts are handed over before `Server::wait` returns: to a worker, which has handled them by then, or with [`kept`](CallOptions::kept) to the broker's
-//! disk.
+//! A service that is declared [`idempotent`](CallOptions::idempotent) is asked for again when an answer is late, so its
+//! handler may run more than once. Posts are handed over before `Server::wait` returns: to a worker, which has handled
+//! them by then, or with [`kept`](CallOptions::kept) to the broker's disk.
 //!
-//! A remote call takes some hundred microseconds where a local one takes a few, and the lanes wait meanwhile. See `docs/guide/scale.md`.
+//! A remote call takes some hundred microseconds where a local one takes a few, and the lanes wait meanwhile. See
+//! `docs/guide/scale.md`.
 
 mod caller;
 mod callers;
@@ -69,7 +72,8 @@ fn subject(definition: &hostcall::Definition) -> String {
     format!("hostcall.{}.{:016x}", word(definition), definition.signature)
 }
 
-/// The subject under which posts of a service are kept. Another one, so that they are not given to workers at once as well.
+/// The subject under which posts of a service are kept. Another one, so that they are not given to workers at once as
+/// well.
 fn kept_subject(definition: &hostcall::Definition) -> String {
     format!("hostcall-kept.{}.{:016x}", word(definition), definition.signature)
 }

@@ -86,8 +86,8 @@ impl Calls {
     }
 }
 
-/// Counts of one remote service, where it is called. A *message* is the calls that the lanes of a wave made together; a *request* is what is sent, of one
-/// message or many.
+/// Counts of one remote service, where it is called. A *message* is the calls that the lanes of a wave made together; a
+/// *request* is what is sent, of one message or many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallStats {
@@ -113,7 +113,8 @@ pub struct CallStats {
     pub bytes_out: u64,
     /// Bytes of answers.
     pub bytes_in: u64,
-    /// How long messages took that were answered, from the server's handing them over to the answer. To the microsecond.
+    /// How long messages took that were answered, from the server's handing them over to the answer. To the
+    /// microsecond.
     pub latency: Option<Latency>,
 }
 

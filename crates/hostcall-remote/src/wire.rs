@@ -9,7 +9,8 @@
 //! text:    bytes, then they, padded to a unit
 //! ```
 //!
-//! Whoever reads believes nothing: what is decoded is checked against the definition, and takes memory in proportion to the bytes that came.
+//! Whoever reads believes nothing: what is decoded is checked against the definition, and takes memory in proportion to
+//! the bytes that came.
 
 use bytes::Bytes;
 use hostcall::Definition;
@@ -32,14 +33,16 @@ const INVALID: u32 = 2;
 const TEXT: usize = 2048;
 const MOST_NOTES: usize = 128;
 
-/// Bytes of memory for which the calls of one request may [ask](asked): what those of one message can ask for, and as much again.
+/// Bytes of memory for which the calls of one request may [ask](asked): what those of one message can ask for, and as
+/// much again.
 pub const MOST_ASKED: u64 = 34 << 20;
 
 /// Bytes that a call takes while it is handled, beside what it brings and the room for its reply.
 const CALL: u64 = 256;
 
-/// Bytes of memory for which the calls of a message ask: room for their replies, which may be all that the message says, and what each call takes while it
-/// is handled. What is asked for is counted before it is taken, by who sends and by who is asked.
+/// Bytes of memory for which the calls of a message ask: room for their replies, which may be all that the message
+/// says, and what each call takes while it is handled. What is asked for is counted before it is taken, by who sends
+/// and by who is asked.
 pub fn asked(definition: &Definition, message: &Message) -> u64 {
     let room = u64::from(message.room);
     let units = match definition.reply_dwords {
@@ -307,7 +310,8 @@ pub fn refusal(worker: &str, reason: Option<&str>) -> Bytes {
     to.into()
 }
 
-/// Answers with these replies, each at most `most` bytes long. A reply that is longer by itself becomes [`Status::TOO_LARGE`](hostcall::Status::TOO_LARGE).
+/// Answers with these replies, each at most `most` bytes long. A reply that is longer by itself becomes
+/// [`Status::TOO_LARGE`](hostcall::Status::TOO_LARGE).
 pub fn answers(worker: &str, replies: &[(u32, Replies)], most: usize) -> Vec<Bytes> {
     let head = begin(ANSWERED, worker);
     let (mut all, mut to, mut count, at) = (Vec::new(), head.clone(), 0u32, head.len());

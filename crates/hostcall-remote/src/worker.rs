@@ -15,8 +15,8 @@ use crate::stats::{WorkStats, Works};
 use crate::transport::{Request, Requests, Transport};
 use crate::wire;
 
-/// Requests of a service that may wait to be looked at, which takes microseconds: beyond that the connection drops some, and their calls time out. So it is
-/// far more than are worked on at once.
+/// Requests of a service that may wait to be looked at, which takes microseconds: beyond that the connection drops
+/// some, and their calls time out. So it is far more than are worked on at once.
 const WAITING: usize = 4096;
 
 /// A worker that is being set up.
@@ -31,7 +31,8 @@ pub struct WorkerBuilder {
     blocking_threads: usize,
 }
 
-/// Answers the calls of kernels elsewhere. Dropping it stops taking requests and gives up those it has; [`Worker::stop`] finishes them first.
+/// Answers the calls of kernels elsewhere. Dropping it stops taking requests and gives up those it has;
+/// [`Worker::stop`] finishes them first.
 pub struct Worker {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
@@ -194,12 +195,13 @@ impl WorkerBuilder {
         self
     }
 
-    /// How much it does at once: requests, and bytes of memory, which are those of the requests and what their calls ask for: room for replies, and 256
-    /// bytes for each call. They are counted before they are taken, and a handler's own memory is not among them; all together a worker takes a few times as
-    /// many. What comes beyond is sent back to the caller, who sends it again later, maybe to another worker. A request that alone asks for more fails, as
-    /// the fault of its caller; none asks for more than 35 MiB. A caller, which is a connection, has at most as much as
-    /// it leaves for others: alone it has
-    /// half of each. (One request may have all that is free.) Default: 1024 requests, 64 MiB.
+    /// How much it does at once: requests, and bytes of memory, which are those of the requests and what their calls
+    /// ask for: room for replies, and 256 bytes for each call. They are counted before they are taken, and a handler's
+    /// own memory is not among them; all together a worker takes a few times as many. What comes beyond is sent back to
+    /// the caller, who sends it again later, maybe to another worker. A request that alone asks for more fails, as the
+    /// fault of its caller; none asks for more than 35 MiB. A caller, which is a connection, has at most as much as it
+    /// leaves for others: alone it has half of each. (One request may have all that is free.) Default: 1024 requests,
+    /// 64 MiB.
     pub fn at_once(mut self, requests: usize, bytes: usize) -> Self {
         (self.requests, self.bytes) = (requests.max(1), bytes);
         self
@@ -214,7 +216,8 @@ impl WorkerBuilder {
     /// Connects and serves.
     ///
     /// # Errors
-    /// When the broker does not answer or does not know us, a file cannot be read, the system has no thread left, or there is no service, or one twice.
+    /// When the broker does not answer or does not know us, a file cannot be read, the system has no thread left, or
+    /// there is no service, or one twice.
     pub fn start(self) -> Result<Worker, RemoteError> {
         let Self { connector, services, kept, requests, bytes, blocking_threads } = self;
         for (i, service) in services.iter().enumerate() {

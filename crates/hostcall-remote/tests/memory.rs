@@ -13,7 +13,8 @@ pub(crate) trait Host {
     fn fill(x: u32, out: &mut [u8]) -> u32;
 }
 
-/// The system's memory, counted. Relaxed everywhere: the numbers are looked at when the threads that change them have been waited for.
+/// The system's memory, counted. Relaxed everywhere: the numbers are looked at when the threads that change them have
+/// been waited for.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);

@@ -1,4 +1,5 @@
-//! How fast one thread turns messages into tables and Parquet files: `cargo run --release -p hostcall-sinks --example sink_rate`.
+//! How fast one thread turns messages into tables and Parquet files: `cargo run --release -p hostcall-sinks --example
+//! sink_rate`.
 
 use hostcall_sinks::Codec;
 use hostcall_sinks::measure::{self, Rate};

@@ -1,5 +1,5 @@
-//! Arrow's own files, one for each stream: `Loss.arrow`, or as streams `Loss.arrows`, which can be read while they are written. The places in the source that
-//! messages name are in `_sites.arrow`.
+//! Arrow's own files, one for each stream: `Loss.arrow`, or as streams `Loss.arrows`, which can be read while they are
+//! written. The places in the source that messages name are in `_sites.arrow`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -35,12 +35,14 @@ enum Form {
 }
 
 impl Arrow {
-    /// A file for each stream in a directory: `Loss.arrow`. Files appear when they are whole, at the end. A file that is there is replaced.
+    /// A file for each stream in a directory: `Loss.arrow`. Files appear when they are whole, at the end. A file that
+    /// is there is replaced.
     pub fn files(directory: impl AsRef<Path>) -> Self {
         Self { directory: directory.as_ref().into(), form: Form::File, intake: Intake::default() }
     }
 
-    /// The same in Arrow's streaming format, `Loss.arrows`: what [`Streams::wait`](hostcall_stream::Streams::wait) has waited for can be read at once.
+    /// The same in Arrow's streaming format, `Loss.arrows`: what [`Streams::wait`](hostcall_stream::Streams::wait) has
+    /// waited for can be read at once.
     pub fn streams(directory: impl AsRef<Path>) -> Self {
         Self { form: Form::Stream, ..Self::files(directory) }
     }

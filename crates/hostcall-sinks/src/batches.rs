@@ -46,8 +46,9 @@ impl Batches {
         self
     }
 
-    /// Opens it. `take` is called for each batch, on the sink's thread. Those of a stream have one schema, and the messages of each wave come in the order in
-    /// which it sent them. While `take` does not return, tables wait, and then kernels, as [`Intake::when_full`] says. If it panics the sink has failed.
+    /// Opens it. `take` is called for each batch, on the sink's thread. Those of a stream have one schema, and the
+    /// messages of each wave come in the order in which it sent them. While `take` does not return, tables wait, and
+    /// then kernels, as [`Intake::when_full`] says. If it panics the sink has failed.
     ///
     /// # Errors
     /// When the system has no thread left.

@@ -1,7 +1,8 @@
 //! Messages as columns: one copy from a batch into the memory of Arrow arrays.
 //!
-//! A table has a column for each thing that is known of a value's origin , then one for each field. A field that has the name of an origin's
-//! column is called `value_` and its name. What a field is called and how its source types it stands in the column's metadata.
+//! A table has a column for each thing that is known of a value's origin , then one for each field. A field that has
+//! the name of an origin's column is called `value_` and its name. What a field is called and how its source types it
+//! stands in the column's metadata.
 //!
 //! | column | type | |
 //! |---|---|---|
@@ -202,8 +203,8 @@ impl Table {
         self.runs.len() as u64
     }
 
-    /// Adds the column of lines, if it is a log's: each beside the first of the units that it is made of, and nothing beside the others, or where the place
-    /// in the source is not known. Called once.
+    /// Adds the column of lines, if it is a log's: each beside the first of the units that it is made of, and nothing
+    /// beside the others, or where the place in the source is not known. Called once.
     pub(crate) fn add_lines(&mut self, schema: &Schema, sites: Option<&Sites>) {
         if !is::<Log>(schema) {
             return;

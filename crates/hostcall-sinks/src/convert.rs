@@ -113,8 +113,9 @@ impl std::fmt::Debug for Converter {
 }
 
 impl Converter {
-    /// Begins a file or a directory. `stream`: only values of this one. The places in the source that its messages name are in a table beside:
-    /// `_sites.parquet` or `_sites.arrow` in a directory, `out.sites.parquet` or `out.sites.arrow` beside a file `out`.
+    /// Begins a file or a directory. `stream`: only values of this one. The places in the source that its messages name
+    /// are in a table beside: `_sites.parquet` or `_sites.arrow` in a directory, `out.sites.parquet` or
+    /// `out.sites.arrow` beside a file `out`.
     ///
     /// # Errors
     /// When it cannot be written, or messages are there already.

@@ -78,7 +78,8 @@ pub(crate) fn data_type(ty: &Type) -> DataType {
     lengths.iter().rev().fold(leaf, |inside, length| DataType::FixedSizeList(element(inside), *length as i32))
 }
 
-/// The schema of the tables that sinks make of a stream: a column for each thing that is known of a value's origin, then one for each field.
+/// The schema of the tables that sinks make of a stream: a column for each thing that is known of a value's origin,
+/// then one for each field.
 pub fn arrow_schema(schema: &Schema) -> SchemaRef {
     let mut names: Vec<String> = ORIGINS.iter().map(|(name, ..)| (*name).to_owned()).collect();
     let mut fields: Vec<Field> = ORIGINS.into_iter().map(|(name, ty, nullable)| Field::new(name, ty, nullable)).collect();

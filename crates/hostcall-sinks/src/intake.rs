@@ -1,8 +1,10 @@
-//! How messages come into a sink: tables that threads which read rings fill, a bounded queue of full ones, and the sink's own threads behind it.
+//! How messages come into a sink: tables that threads which read rings fill, a bounded queue of full ones, and the
+//! sink's own threads behind it.
 //!
-//! A thread that reads rings fills tables of its own, one for each stream and device. A full table goes into the queue of one of the sink's threads. While the
-//! queue is full the reading thread waits, or lets the table go, as [`Full`] says. When a sink fails for good, what it has not kept is counted as lost, later
-//! messages are counted and let go, and nobody waits any more.
+//! A thread that reads rings fills tables of its own, one for each stream and device. A full table goes into the queue
+//! of one of the sink's threads. While the queue is full the reading thread waits, or lets the table go, as [`Full`]
+//! says. When a sink fails for good, what it has not kept is counted as lost, later messages are counted and let go,
+//! and nobody waits any more.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -94,13 +96,15 @@ pub(crate) struct Stream {
     pub(crate) label: Label,
 }
 
-/// A stream's name as a word: part of a path, of a key and of a subject. Whoever made the stream chose its name, and a word leads nowhere: it has letters,
-/// digits, `_` and `-`, and `_` for what else there is in the name. If another stream has the word, the signature stands behind it, and if need be a number.
+/// A stream's name as a word: part of a path, of a key and of a subject. Whoever made the stream chose its name, and a
+/// word leads nowhere: it has letters, digits, `_` and `-`, and `_` for what else there is in the name. If another
+/// stream has the word, the signature stands behind it, and if need be a number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Label(String);
 
 impl Label {
-    /// Bytes of a name that are kept: what stands behind them, and the ending of a file, fit into what file systems allow.
+    /// Bytes of a name that are kept: what stands behind them, and the ending of a file, fit into what file systems
+    /// allow.
     const BYTES: usize = 200;
 
     /// That of a stream, which no other has.
@@ -288,7 +292,8 @@ impl fmt::Debug for Pipe {
 }
 
 impl Pipe {
-    /// Starts a thread for each keeper. `period`: after what time tables that are not full are handed on, and the keeper rolls.
+    /// Starts a thread for each keeper. `period`: after what time tables that are not full are handed on, and the
+    /// keeper rolls.
     pub(crate) fn start(name: String, intake: Intake, period: Option<Duration>, keepers: Vec<Box<dyn Keeper>>) -> std::io::Result<Self> {
         let (queues, jobs): (Vec<_>, Vec<_>) = keepers.iter().map(|_| mpsc::sync_channel(intake.tables)).unzip();
         let account = Account::new(name);

@@ -1,7 +1,7 @@
 //! Where messages of kernels are kept for analysis.
 //!
-//! A sink is given to [`StreamsBuilder::sink`](hostcall_stream::StreamsBuilder::sink). It takes the messages of all streams of the attached programs, or of
-//! those that its [`Intake`] names, on threads of its own.
+//! A sink is given to [`StreamsBuilder::sink`](hostcall_stream::StreamsBuilder::sink). It takes the messages of all
+//! streams of the attached programs, or of those that its [`Intake`] names, on threads of its own.
 //!
 //! * [`Parquet`]: files in a directory or an object store, for DuckDB, pandas, Spark.
 //! * [`Arrow`]: Arrow's own files, whole or as they grow.
@@ -10,7 +10,8 @@
 //! * `Nats`, with the feature `nats`: messages of NATS JetStream.
 //! * [`convert`]: recordings as such files.
 //! * [`report`]: what handlers found out, as tables of Arrow.
-//! * [`open`], [`decode`]: what a sink wrote, back as values of their type. [`sites`]: the places in the source that it names.
+//! * [`open`], [`decode`]: what a sink wrote, back as values of their type. [`sites`]: the places in the source that it
+//!   names.
 //!
 //! The guide is `docs/guide/streams.md`.
 

@@ -10,7 +10,8 @@ use tempfile::NamedTempFile;
 use crate::errors::OpenError;
 use crate::intake::Account;
 
-/// A file beside `path` that is to be renamed to it, with the permissions of files that are made in the ordinary way. It vanishes if it is not.
+/// A file beside `path` that is to be renamed to it, with the permissions of files that are made in the ordinary way.
+/// It vanishes if it is not.
 pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();

@@ -1,15 +1,17 @@
 //! Traces that <https://ui.perfetto.dev> shows.
 //!
-//! Each value of [`Interval`](hostcall_stream::Interval) is a slice, on a track of its wave below one of its SM. Lanes whose intervals are the same as the
-//! first lane's are in its slice; others have tracks of their own. Lines of a [log](Log) are instants of their waves. Each number among the fields of another
-//! stream is a counter of its device, with the first lane's value of each message. Messages of streams without numbers are instants. What has no time has no
-//! place in a trace, and is counted as lost.
+//! Each value of [`Interval`](hostcall_stream::Interval) is a slice, on a track of its wave below one of its SM. Lanes
+//! whose intervals are the same as the first lane's are in its slice; others have tracks of their own. Lines of a
+//! [log](Log) are instants of their waves. Each number among the fields of another stream is a counter of its device,
+//! with the first lane's value of each message. Messages of streams without numbers are instants. What has no time has
+//! no place in a trace, and is counted as lost.
 //!
-//! A slice has the name that its label was [given](Perfetto::named), else the text of its place in the source. Slices and instants say where in the source they
-//! come from, if they know (`source.file_name` and `source.line_number` in Perfetto).
+//! A slice has the name that its label was [given](Perfetto::named), else the text of its place in the source. Slices
+//! and instants say where in the source they come from, if they know (`source.file_name` and `source.line_number` in
+//! Perfetto).
 //!
-//! The format is protobuf, of which a trace needs six messages: `Trace`, `TracePacket`, `TrackDescriptor`, `TrackEvent`, `CounterDescriptor` and
-//! `SourceLocation`, by `protos/perfetto/trace` of Perfetto's sources.
+//! The format is protobuf, of which a trace needs six messages: `Trace`, `TracePacket`, `TrackDescriptor`,
+//! `TrackEvent`, `CounterDescriptor` and `SourceLocation`, by `protos/perfetto/trace` of Perfetto's sources.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -98,7 +98,8 @@ pub fn decode<M: Message>(table: &[u8]) -> Result<Rows<M>, ReadError> {
     Ok(all)
 }
 
-/// Files below a path, in the order of their names. Hidden ones, which are not whole yet, and tables of places are left out.
+/// Files below a path, in the order of their names. Hidden ones, which are not whole yet, and tables of places are left
+/// out.
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
     let wrong = |source| ReadError::Io { path: path.into(), source };
     if !std::fs::metadata(path).map_err(wrong)?.is_dir() {

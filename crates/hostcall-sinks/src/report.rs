@@ -6,13 +6,14 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array}
 use arrow_schema::{DataType, Field, Metadata, Schema};
 use hostcall_stream::{Cell, Report, Table};
 
-/// The tables of a report, each with its title in the metadata (`hostcall.table`), and that of the report (`hostcall.report`).
+/// The tables of a report, each with its title in the metadata (`hostcall.table`), and that of the report
+/// (`hostcall.report`).
 pub fn tables(report: &Report) -> Vec<RecordBatch> {
     report.tables.iter().map(|table| with_titles(table, Some(&report.title))).collect()
 }
 
-/// A table. Cells that are nothing are null. A column of counts and addresses is `UInt64`, one that has other numbers too is `Float64`, and one that has words
-/// is `Utf8`, with the rest as it is printed.
+/// A table. Cells that are nothing are null. A column of counts and addresses is `UInt64`, one that has other numbers
+/// too is `Float64`, and one that has words is `Utf8`, with the rest as it is printed.
 pub fn table(table: &Table) -> RecordBatch {
     with_titles(table, None)
 }

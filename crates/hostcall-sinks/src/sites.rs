@@ -1,4 +1,5 @@
-//! The table of places in the source that stands beside the messages: rows name a place by its number, in the column `site`.
+//! The table of places in the source that stands beside the messages: rows name a place by its number, in the column
+//! `site`.
 //!
 //! | column | type | |
 //! |---|---|---|
@@ -29,7 +30,8 @@ use parquet::errors::ParquetError;
 use crate::errors::ReadError;
 use crate::intake::Account;
 
-/// What names of files with such tables begin with. Readers of directories leave files out whose names begin so, as Spark's and Arrow's do.
+/// What names of files with such tables begin with. Readers of directories leave files out whose names begin so, as
+/// Spark's and Arrow's do.
 pub(crate) const NAME: &str = "_sites";
 
 /// Places by number.
@@ -90,8 +92,9 @@ pub(crate) fn to_arrow<W: Write>(places: &Numbered, to: W) -> Result<W, ArrowErr
     writer.into_inner()
 }
 
-/// The places that a sink wrote beside messages, by number: from the file with the table, or from the directory with the messages. Runs that were added to a
-/// directory with [`append`](crate::Parquet::append) have tables of their own, which are files of their own.
+/// The places that a sink wrote beside messages, by number: from the file with the table, or from the directory with
+/// the messages. Runs that were added to a directory with [`append`](crate::Parquet::append) have tables of their own,
+/// which are files of their own.
 ///
 /// # Errors
 /// When there is no table, or it cannot be read.

@@ -8,7 +8,8 @@ use hostcall_stream::sink::RawBatch;
 
 /// Bytes of messages that make a table as full as one more row of numbers would.
 const BYTES_OF_A_ROW: usize = 256;
-/// Bytes of a table that is full, however many rows it is to have: Arrow counts them in 31 bits, and a batch has far fewer than are left then.
+/// Bytes of a table that is full, however many rows it is to have: Arrow counts them in 31 bits, and a batch has far
+/// fewer than are left then.
 const MOST_BYTES: usize = 1 << 30;
 
 /// The messages of a table, one behind another.

@@ -1,7 +1,8 @@
-//! C's types and numbers, as Linux and musl have them on x86-64: what the crate `libc` says to programs on all three machines.
+//! C's types and numbers, as Linux and musl have them on x86-64: what the crate `libc` says to programs on all three
+//! machines.
 //!
-//! Sources: Linux's `uapi` headers (`asm-generic/errno.h`, `fcntl.h`, `stat.h`, `socket.h`, `poll.h`) and musl's `arch/x86_64/bits`. Tests compare them with
-//! the crate `libc`.
+//! Sources: Linux's `uapi` headers (`asm-generic/errno.h`, `fcntl.h`, `stat.h`, `socket.h`, `poll.h`) and musl's
+//! `arch/x86_64/bits`. Tests compare them with the crate `libc`.
 #![allow(missing_docs, non_camel_case_types, reason = "names and meanings are C's")]
 
 use core::ffi::{c_char, c_void};

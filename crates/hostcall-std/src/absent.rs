@@ -1,5 +1,5 @@
-//! What there is not on a device: other processes, signals, users, terminals, libraries that are loaded later. Programs name these functions, and few call
-//! them: those that do get the answer that a system without such a thing gives.
+//! What there is not on a device: other processes, signals, users, terminals, libraries that are loaded later. Programs
+//! name these functions, and few call them: those that do get the answer that a system without such a thing gives.
 
 use crate::abi::errno::{ECHILD, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM};
 use crate::error::{Errno, returned};
@@ -188,13 +188,15 @@ pub struct Termios {
     characters: [u8; 32],
 }
 
-/// Changes settings to those of a raw terminal. Programs do this to settings before they find that there is no terminal.
+/// Changes settings to those of a raw terminal. Programs do this to settings before they find that there is no
+/// terminal.
 ///
 /// # Safety
 /// `settings` is valid for reads and writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_cfmakeraw(settings: *mut Termios) {
-    /// `IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON`; `OPOST`; `CSIZE | PARENB`; `ECHO | ECHONL | ICANON | ISIG | IEXTEN`.
+    /// `IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON`; `OPOST`; `CSIZE | PARENB`; `ECHO | ECHONL |
+    /// ICANON | ISIG | IEXTEN`.
     const CLEARED: [u32; 4] = [0x5eb, 0x1, 0x130, 0x804b];
     const CS8: u32 = 0x30;
     const VTIME: usize = 5;

@@ -1,13 +1,15 @@
-//! Allocators that programs bring along: jemalloc and mimalloc, under the names that the crates for them call (`tikv-jemalloc-sys` 0.5 to 0.7, prefixed;
-//! `libmimalloc-sys` 0.1). Many programs choose one of them where the system's allocator is slow, as musl's is. Their C is neither compiled nor linked
-//! (`hostcall-build`, `stdlib::natives`); what they ask for is the device heap's, as C's own functions.
+//! Allocators that programs bring along: jemalloc and mimalloc, under the names that the crates for them call
+//! (`tikv-jemalloc-sys` 0.5 to 0.7, prefixed; `libmimalloc-sys` 0.1). Many programs choose one of them where the
+//! system's allocator is slow, as musl's is. Their C is neither compiled nor linked (`hostcall-build`,
+//! `stdlib::natives`); what they ask for is the device heap's, as C's own functions.
 //!
 //! A block has as many usable bytes as were asked for. None grows in place.
 
 use crate::memory::{c_block, c_size, libc_calloc, libc_free, libc_malloc, libc_posix_memalign, libc_realloc, moved};
 use core::ptr::null_mut;
 
-/// jemalloc's flags: the logarithm of the alignment in the low six bits, and a bit for zeros. Source: jemalloc(3), `MALLOCX_LG_ALIGN` and `MALLOCX_ZERO`.
+/// jemalloc's flags: the logarithm of the alignment in the low six bits, and a bit for zeros. Source: jemalloc(3),
+/// `MALLOCX_LG_ALIGN` and `MALLOCX_ZERO`.
 const LG_ALIGN: i32 = 0x3f;
 const ZERO: i32 = 0x40;
 

@@ -15,8 +15,9 @@ pub(crate) fn most() -> usize {
     (slot.checked_div(Converged::here().count() as usize).unwrap_or(0) & !15).max(16)
 }
 
-/// Moves `len` bytes of a file by as many calls as it takes, as Linux moves them by one: until `part`, which is told what of them is next and says how
-/// many it moved, moves fewer than it might. How many bytes; an error only if it was the first.
+/// Moves `len` bytes of a file by as many calls as it takes, as Linux moves them by one: until `part`, which is told
+/// what of them is next and says how many it moved, moves fewer than it might. How many bytes; an error only if it was
+/// the first.
 pub(crate) fn whole(len: usize, mut part: impl FnMut(Range<usize>) -> Result<u32, Errno>) -> Result<isize, Errno> {
     let mut done = 0;
     while done < len {

@@ -1,5 +1,5 @@
-//! The functions by which crates walk the stack themselves (`backtrace`, and error reports over it). A device has no tables of its frames, so a walk ends
-//! before its first one, and a report says that it has none.
+//! The functions by which crates walk the stack themselves (`backtrace`, and error reports over it). A device has no
+//! tables of its frames, so a walk ends before its first one, and a report says that it has none.
 //!
 //! Names and values are those of the Itanium C++ ABI's exception handling, level I, and of Linux's `link.h`.
 

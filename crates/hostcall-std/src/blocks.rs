@@ -1,8 +1,9 @@
 //! Blocks that a thread keeps: what it gave back and takes again without asking the device heap.
 //!
-//! The heap is shared by all lanes of the device, so each of its blocks costs atomics and fences: microseconds for a thread, which is one lane. A thread
-//! keeps a list of free blocks of each small size class, which nobody else touches. An empty list is filled by several blocks that the heap gives out
-//! together; a full one gives further blocks back. A thread that ends gives all of them back, and so does one that finds the heap exhausted.
+//! The heap is shared by all lanes of the device, so each of its blocks costs atomics and fences: microseconds for a
+//! thread, which is one lane. A thread keeps a list of free blocks of each small size class, which nobody else touches.
+//! An empty list is filled by several blocks that the heap gives out together; a full one gives further blocks back. A
+//! thread that ends gives all of them back, and so does one that finds the heap exhausted.
 //!
 //! Lanes of a `#[kernel]` keep none: there are too many of them, and the heap serves a whole wave at once.
 
@@ -81,7 +82,8 @@ impl Kept {
     }
 }
 
-/// The class of a request, if it is one of which threads keep blocks. A block that was asked for so has the size of its class, and no other.
+/// The class of a request, if it is one of which threads keep blocks. A block that was asked for so has the size of its
+/// class, and no other.
 fn class(layout: Layout) -> Option<usize> {
     heap::class(layout).map(|class| class as usize).filter(|class| *class < CLASSES)
 }
@@ -139,7 +141,8 @@ pub(crate) unsafe fn realloc(block: *mut u8, layout: Layout, size: usize) -> *mu
     }
     let to = alloc(new);
     if !to.is_null() {
-        // SAFETY: both are valid for the lesser size, and different blocks of the heap; the old one is the caller's to give back.
+        // SAFETY: both are valid for the lesser size, and different blocks of the heap; the old one is the caller's to
+        // give back.
         unsafe {
             to.copy_from_nonoverlapping(block, size.min(layout.size()));
             dealloc(block, layout);

@@ -27,8 +27,8 @@ const EPOCH: i64 = 719_468;
 
 /// The time so many seconds after 1970; `None` for a year that C's type does not hold.
 ///
-/// The days are counted in eras of 400 years that begin in March, so that a leap day is the last of its year (H. Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms").
+/// The days are counted in eras of 400 years that begin in March, so that a leap day is the last of its year (H.
+/// Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 fn broken_down(seconds: i64) -> Option<Tm> {
     let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     let shifted = days.checked_add(EPOCH)?;

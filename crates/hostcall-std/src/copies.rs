@@ -1,7 +1,9 @@
-//! Copies and fills that the compiler makes: of values, of what a `Vec` is cloned or grows into, of memory that is filled.
+//! Copies and fills that the compiler makes: of values, of what a `Vec` is cloned or grows into, of memory that is
+//! filled.
 //!
-//! LLVM's NVIDIA back end makes a loop over single bytes of each, by one lane. The linker calls these functions instead (`hostcall-build`, `copies`), which go in
-//! pieces of 16 bytes and, where there is much to do, have the other lanes of the thread's wave help.
+//! LLVM's NVIDIA back end makes a loop over single bytes of each, by one lane. The linker calls these functions instead
+//! (`hostcall-build`, `copies`), which go in pieces of 16 bytes and, where there is much to do, have the other lanes of
+//! the thread's wave help.
 
 use hostcall_device::__runtime as device;
 

@@ -163,7 +163,8 @@ pub unsafe extern "C" fn libc_closedir(stream: *mut Stream) -> i32 {
     fd::libc_close(stream.fd)
 }
 
-/// The path without links, `.` and `..`, in `into`, which has room for `PATH_MAX` bytes, or if that is null in memory that `free` frees.
+/// The path without links, `.` and `..`, in `into`, which has room for `PATH_MAX` bytes, or if that is null in memory
+/// that `free` frees.
 ///
 /// # Safety
 /// `name` is null or a C string; `into` is null or valid for writes of 4096 bytes.

@@ -1,7 +1,7 @@
 //! The kernel that runs a program.
 //!
-//! The first lane of each workgroup is a thread: the first workgroup's runs `main`, every other waits to be one. On NVIDIA GPUs workgroups may be whole
-//! waves, whose other lanes help with copies.
+//! The first lane of each workgroup is a thread: the first workgroup's runs `main`, every other waits to be one. On
+//! NVIDIA GPUs workgroups may be whole waves, whose other lanes help with copies.
 
 use crate::arguments::most;
 use crate::once::Once;
@@ -99,7 +99,8 @@ pub fn hostcall_std() {
     run();
 }
 
-/// Called by every lane of the entry kernel before it has a stack (the linker sees to that): returns on those that are threads.
+/// Called by every lane of the entry kernel before it has a stack (the linker sees to that): returns on those that are
+/// threads.
 #[cfg(target_arch = "nvptx64")]
 #[unsafe(no_mangle)]
 pub extern "C" fn __hostcall_thread_begin() {

@@ -139,7 +139,8 @@ fn put(text: *const c_char, at: Option<usize>) -> Result<(), Errno> {
     replace((0..count).map(|i| if Some(i) == at || i == old.len() { text } else { old[i] }))
 }
 
-/// Makes a text `NAME=VALUE` a variable: the text itself, as long as the program lives. A text without `=` removes the variable of that name.
+/// Makes a text `NAME=VALUE` a variable: the text itself, as long as the program lives. A text without `=` removes the
+/// variable of that name.
 ///
 /// # Safety
 /// `text` is a C string, and stays one.

@@ -47,8 +47,8 @@ fn input() -> Target {
     if known == NONE { Target::Input } else { Target::File(known) }
 }
 
-/// The lowest free descriptor for something the host opened, with `O_CLOEXEC`, the access mode and what else of `flags` belongs to it. If there is none
-/// left, it is closed again.
+/// The lowest free descriptor for something the host opened, with `O_CLOEXEC`, the access mode and what else of `flags`
+/// belongs to it. If there is none left, it is closed again.
 pub(crate) fn open_with(target: Target, flags: i32) -> Result<i32, Errno> {
     table::open(target, flags)
 }
@@ -61,7 +61,8 @@ pub(crate) fn socket_of(fd: i32) -> Result<u64, Errno> {
     }
 }
 
-/// Waits until the host has closed a handle, with which its lock goes: closing is posted, and whoever tries the lock next must find it free.
+/// Waits until the host has closed a handle, with which its lock goes: closing is posted, and whoever tries the lock
+/// next must find it free.
 fn given_back(handle: u64) {
     /// More than it ever takes; it only ends what would not end.
     const LOOKS: u32 = 1 << 16;

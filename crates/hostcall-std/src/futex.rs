@@ -1,8 +1,8 @@
 //! Futexes in device memory: waiting for a word to change.
 //!
-//! Waiters stand in queues, one for each hash of an address, and poll a word of their own until they are woken. So a wake reaches exactly as
-//! many waiters as it should, and those that wait do not disturb the word they wait for. A queue's lock is held for a few loads and
-//! stores, never across a call or a pause.
+//! Waiters stand in queues, one for each hash of an address, and poll a word of their own until they are woken. So a
+//! wake reaches exactly as many waiters as it should, and those that wait do not disturb the word they wait for. A
+//! queue's lock is held for a few loads and stores, never across a call or a pause.
 
 use crate::abi::errno::{EAGAIN, EINVAL, ETIMEDOUT};
 use crate::abi::timespec;
@@ -57,7 +57,8 @@ impl Queue {
         self.last.store(new, Ordering::Relaxed);
     }
 
-    /// Takes out up to `count` waiters, oldest first, that `chosen` says; tells `taken` of each, which it may not use afterwards.
+    /// Takes out up to `count` waiters, oldest first, that `chosen` says; tells `taken` of each, which it may not use
+    /// afterwards.
     fn take(&self, count: i32, chosen: impl Fn(&Waiter) -> bool, taken: impl Fn(&Waiter)) -> i32 {
         let mut done = 0;
         let mut link = &self.first;
@@ -94,7 +95,8 @@ unsafe fn wait(word: *mut u32, expected: u32, deadline: Option<u64>) -> Result<(
     let waiter: &'static Waiter = &lane::here().waiter;
     let queue = queue(word as usize);
     let waits = queue.locked(|| {
-        // Acquire: under the lock, so that a wake that follows a change of the word finds either the waiter or a changed word.
+        // Acquire: under the lock, so that a wake that follows a change of the word finds either the waiter or a
+        // changed word.
         if value.load(Ordering::Acquire) != expected {
             return false;
         }
@@ -169,7 +171,8 @@ pub(crate) unsafe fn wait_until(word: *mut u32, expected: u32, deadline: Option<
     unsafe { wait(word, expected, deadline) }
 }
 
-/// Waits until the word is woken, if it holds `expected`, at most until a time of the monotonic clock: 0, or −1 and an error number.
+/// Waits until the word is woken, if it holds `expected`, at most until a time of the monotonic clock: 0, or −1 and an
+/// error number.
 ///
 /// # Safety
 /// `word` is the address of a word that is used atomically; `until` is null or valid.

@@ -31,7 +31,8 @@ fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {
     answered(StdSystem::write(stream, text)).map(|n| n as isize)
 }
 
-/// Waits until what was written to standard output (1) or standard error (2) has left the host: 0, or −1 and the number of an error of one of the writes.
+/// Waits until what was written to standard output (1) or standard error (2) has left the host: 0, or −1 and the number
+/// of an error of one of the writes.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_flush(stream: i32) -> i32 {
     returned((|| match target(stream)? {
@@ -51,7 +52,8 @@ fn most_of(fd: i32, target: Target) -> usize {
     }
 }
 
-/// Whether a file of the host is read and written whole: all but FIFOs and devices, of which a call takes what there is.
+/// Whether a file of the host is read and written whole: all but FIFOs and devices, of which a call takes what there
+/// is.
 fn is_whole(fd: i32) -> bool {
     table::own_flags(fd) & table::WAITS == 0
 }
@@ -81,7 +83,8 @@ pub(crate) fn read(fd: i32, target: Target, into: &mut [u8]) -> Result<isize, Er
         Target::Input => read_input(into, table::own_flags(fd) & O_NONBLOCK != 0),
         Target::Output(_) => Err(Errno(EBADF)),
         Target::File(handle) if waits(fd) => {
-            // A FIFO to which nobody has written yet says that it is at its end; for whom somebody has to come first, poll waits.
+            // A FIFO to which nobody has written yet says that it is at its end; for whom somebody has to come first,
+            // poll waits.
             wait(handle, event::IN)?;
             until(fd, handle, event::IN, || answered(Files::read(handle, into)))
         }
@@ -206,7 +209,8 @@ fn terminal(fd: i32) -> Result<[u32; 4], Errno> {
     }
 }
 
-/// `FIONBIO`: whether calls on a descriptor wait. `FIONREAD`: how many bytes can be read from a pipe or one of a pair. `TIOCGWINSZ`: a terminal's size.
+/// `FIONBIO`: whether calls on a descriptor wait. `FIONREAD`: how many bytes can be read from a pipe or one of a pair.
+/// `TIOCGWINSZ`: a terminal's size.
 ///
 /// # Safety
 /// What follows is the address of an `i32`, for the first two, and of four `u16` for the last.
@@ -273,7 +277,8 @@ pub unsafe extern "C" fn libc_fcntl(fd: i32, command: i32, more: More) -> i32 {
             F_GETFL => status(fd, target),
             F_SETFL => set_status(fd, status(fd, target)?, argument()),
             F_GETLK | F_SETLK | F_SETLKW | F_OFD_GETLK | F_OFD_SETLK | F_OFD_SETLKW => {
-                // SAFETY: the caller's: of these commands it is the address of a `struct flock`, whose first field is the kind.
+                // SAFETY: the caller's: of these commands it is the address of a `struct flock`, whose first field is
+                // the kind.
                 Ok(locks::of_process(command, unsafe { (variadic::long(more) as *mut i16).as_mut() }))
             }
             F_GETPIPE_SZ | F_SETPIPE_SZ => match target {

@@ -1,11 +1,12 @@
 //! What is a thread's own.
 //!
-//! A thread is a lane: the one of a workgroup that runs a thread of the program, or any of a `#[kernel]`'s, of which there are thousands.
+//! A thread is a lane: the one of a workgroup that runs a thread of the program, or any of a `#[kernel]`'s, of which
+//! there are thousands.
 //!
-//! A GPU has no thread-local storage: a lane has one word that is its own ([`hostcall_device::__runtime::lane_word`]). It holds the address of the
-//! lane's `Lane`, made when it is first needed, in the device heap, because other lanes must be able to wake it and cannot see its stack. So there are
-//! as many as there are resident lanes that need one: a kernel's lane gives it back when it ends, and one that never waits, fails or has
-//! thread-local values has none.
+//! A GPU has no thread-local storage: a lane has one word that is its own ([`hostcall_device::__runtime::lane_word`]).
+//! It holds the address of the lane's `Lane`, made when it is first needed, in the device heap, because other lanes
+//! must be able to wake it and cannot see its stack. So there are as many as there are resident lanes that need one: a
+//! kernel's lane gives it back when it ends, and one that never waits, fails or has thread-local values has none.
 
 use alloc::alloc::{Layout, dealloc, handle_alloc_error};
 use alloc::boxed::Box;
@@ -59,8 +60,8 @@ const FIRST_ROOM: usize = 8;
 /// The calling lane's, if it has needed one yet.
 pub(crate) fn known() -> Option<&'static Lane> {
     let word = device::lane_word();
-    // SAFETY: a word that is neither of the two was set by `here` to a `Lane` that lives until `forget`, which sets another. It is the calling
-    // lane's own, and others reach only its `waiter`, which is made for that.
+    // SAFETY: a word that is neither of the two was set by `here` to a `Lane` that lives until `forget`, which sets
+    // another. It is the calling lane's own, and others reach only its `waiter`, which is made for that.
     (word > KERNEL).then(|| unsafe { &*(word as *const Lane) })
 }
 

@@ -32,8 +32,8 @@ pub extern "C" fn sys_lane_end() -> ! {
     device::end_lane()
 }
 
-/// A panic in a lane of a kernel, in words: the host learns which lanes, and ends the kernel. Returns at once in a thread of the program, whose
-/// panic is told as on any other system.
+/// A panic in a lane of a kernel, in words: the host learns which lanes, and ends the kernel. Returns at once in a
+/// thread of the program, whose panic is told as on any other system.
 ///
 /// # Safety
 /// `file` and `message` are valid for reads of their lengths and hold UTF-8.

@@ -7,7 +7,8 @@ use crate::fd::{self, Target};
 use crate::local::table;
 use crate::services::StdFiles;
 
-/// `flock`: the lock is the open file's on the host, and whoever else has the file open there sees it. Waiting for one holds no thread of the host.
+/// `flock`: the lock is the open file's on the host, and whoever else has the file open there sees it. Waiting for one
+/// holds no thread of the host.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_flock(fd: i32, operation: i32) -> i32 {
     returned((|| match fd::target(fd)? {
@@ -20,7 +21,8 @@ pub extern "C" fn libc_flock(fd: i32, operation: i32) -> i32 {
     })())
 }
 
-/// Locks of parts of files, which belong to a process. There is one, so that nobody else has any: taking one succeeds, and whoever asks is told that it is free.
+/// Locks of parts of files, which belong to a process. There is one, so that nobody else has any: taking one succeeds,
+/// and whoever asks is told that it is free.
 pub(crate) fn of_process(command: i32, kind: Option<&mut i16>) -> i32 {
     if let (F_GETLK | F_OFD_GETLK, Some(kind)) = (command, kind) {
         *kind = F_UNLCK;

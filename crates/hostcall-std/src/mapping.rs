@@ -1,9 +1,10 @@
 //! `mmap`: memory by the page, and files in memory.
 //!
-//! The host's memory cannot be seen here page by page, so a file is read when it is mapped, all of what is asked for. What a
-//! program changes in a shared mapping is written at `msync` and `munmap`: those pages that are not any more as they were read or last written. So a
-//! mapping takes its length of the device's heap, and a shared one for writing twice that. What others write to the file
-//! meanwhile is not seen. Behind the end of the file there are zeros, which are not written.
+//! The host's memory cannot be seen here page by page, so a file is read when it is mapped, all of what is asked for.
+//! What a program changes in a shared mapping is written at `msync` and `munmap`: those pages that are not any more as
+//! they were read or last written. So a mapping takes its length of the device's heap, and a shared one for writing
+//! twice that. What others write to the file meanwhile is not seen. Behind the end of the file there are zeros, which
+//! are not written.
 //!
 //! A part of a mapping that is unmapped is written back, and its memory comes back with the rest.
 

@@ -12,7 +12,8 @@ static EXHAUSTED: AtomicU32 = AtomicU32::new(0);
 /// Notes that there was no room, if there was none.
 fn noted(block: *mut u8) -> *mut u8 {
     if block.is_null() {
-        // Relaxed, as the load: it is looked at when the program ends, by the lane that ends it for want of memory if by any.
+        // Relaxed, as the load: it is looked at when the program ends, by the lane that ends it for want of memory if
+        // by any.
         EXHAUSTED.store(1, Ordering::Relaxed);
     }
     block
@@ -71,7 +72,8 @@ pub unsafe extern "C" fn sys_free(block: *mut u8, size: usize, align: usize) {
 /// Before each block of C's: its size as a layout's. So blocks are aligned to 16 bytes.
 const HEAD: usize = 16;
 
-/// A block of C's of `size` bytes, aligned to `align` if that is more than 16; null, and an error number, if there is no room.
+/// A block of C's of `size` bytes, aligned to `align` if that is more than 16; null, and an error number, if there is
+/// no room.
 pub(crate) fn c_block(size: usize, align: usize, zeroed: bool) -> *mut u8 {
     let head = HEAD.max(align);
     let Some(all) = size.checked_add(head).filter(|all| isize::try_from(*all).is_ok()) else { return no_memory() };
@@ -115,7 +117,8 @@ pub(crate) unsafe fn c_size(block: *mut u8) -> usize {
     all - head
 }
 
-/// Moves the contents of `block` to `new`, of `size` bytes, and gives `block` back; if `new` is null, nothing is done. What `new` is.
+/// Moves the contents of `block` to `new`, of `size` bytes, and gives `block` back; if `new` is null, nothing is done.
+/// What `new` is.
 ///
 /// # Safety
 /// Each is null or came from [`c_block`]; `block` is not used again unless `new` is null.

@@ -59,7 +59,8 @@ pub unsafe extern "C" fn libc_pwrite(fd: i32, from: *const c_void, len: usize, a
     })())
 }
 
-/// Moves bytes from a pipe, or to one, or both: how many; 0 at the end. They go through a block of the heap. Places in either are refused.
+/// Moves bytes from a pipe, or to one, or both: how many; 0 at the end. They go through a block of the heap. Places in
+/// either are refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_splice(from: i32, from_at: *mut i64, to: i32, to_at: *mut i64, len: usize, flags: u32) -> isize {
     let is_pipe = |target| match target {
@@ -210,7 +211,8 @@ pub unsafe extern "C" fn libc_copy_file_range(from: i32, from_at: *mut i64, to: 
     })())
 }
 
-/// As [`libc_copy_file_range`], to the cursor of `to`. Where `to` is no file the caller has to read and write: `EINVAL`.
+/// As [`libc_copy_file_range`], to the cursor of `to`. Where `to` is no file the caller has to read and write:
+/// `EINVAL`.
 ///
 /// # Safety
 /// `from_at` is null or valid for reads and writes.

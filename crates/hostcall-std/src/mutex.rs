@@ -1,5 +1,5 @@
-//! C's mutexes: a word that says whether somebody holds it and whether others wait, and a futex on it. Attributes are not looked at: whoever locks one
-//! that it holds waits for ever, as POSIX allows.
+//! C's mutexes: a word that says whether somebody holds it and whether others wait, and a futex on it. Attributes are
+//! not looked at: whoever locks one that it holds waits for ever, as POSIX allows.
 
 use crate::abi::errno::{EBUSY, EPERM};
 use crate::futex;

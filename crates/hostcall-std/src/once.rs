@@ -3,7 +3,8 @@
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use hostcall_device::__runtime as device;
 
-/// A lock for making things. Those who do not get it look at the thing again, not at the lock: it is there before the lock is free.
+/// A lock for making things. Those who do not get it look at the thing again, not at the lock: it is there before the
+/// lock is free.
 pub(crate) struct Once(AtomicU32);
 
 impl Once {

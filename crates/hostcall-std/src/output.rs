@@ -1,9 +1,10 @@
 //! What a kernel's lanes print.
 //!
-//! A program's threads share one standard output behind a lock, as everywhere. Thousands of lanes would wait for each other there, each for the time of
-//! a call. So a kernel's lane has a standard output of its own, which is line-buffered like the shared one: what it writes leaves, up to the last
-//! newline, at once and in one message with what other lanes of its wave write there, and what is behind stays with the lane until more comes, or it
-//! flushes, or ends. Lines of different lanes never mix.
+//! A program's threads share one standard output behind a lock, as everywhere. Thousands of lanes would wait for each
+//! other there, each for the time of a call. So a kernel's lane has a standard output of its own, which is
+//! line-buffered like the shared one: what it writes leaves, up to the last newline, at once and in one message with
+//! what other lanes of its wave write there, and what is behind stays with the lane until more comes, or it flushes, or
+//! ends. Lines of different lanes never mix.
 
 use crate::error::{Errno, answered, returned};
 use crate::lane;

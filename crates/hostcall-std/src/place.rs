@@ -1,8 +1,9 @@
 //! Where a path begins: at the root of the grants, in the current directory, or in a directory that is open.
 //!
-//! The host knows one tree, and the directory in which the program starts: relative paths begin there. So until the program goes elsewhere they are
-//! left as they are. Afterwards, and in directories that are open, what is relative is joined here, to the path of the directory as it was opened.
-//! If a directory is renamed while it is open, its descriptor names what is found under its former path.
+//! The host knows one tree, and the directory in which the program starts: relative paths begin there. So until the
+//! program goes elsewhere they are left as they are. Afterwards, and in directories that are open, what is relative is
+//! joined here, to the path of the directory as it was opened. If a directory is renamed while it is open, its
+//! descriptor names what is found under its former path.
 
 use crate::abi::AT_FDCWD;
 use crate::abi::errno::{EBADF, EINVAL, ENOENT, ENOTDIR, ERANGE};

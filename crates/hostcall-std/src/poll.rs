@@ -58,7 +58,8 @@ unsafe fn poll_at(fds: *mut pollfd, count: usize, deadline: Option<u64>) -> i32 
     returned(poll(fds, deadline))
 }
 
-/// Waits until something happens to one of several descriptors, so many milliseconds or (below 0) for ever: to how many.
+/// Waits until something happens to one of several descriptors, so many milliseconds or (below 0) for ever: to how
+/// many.
 ///
 /// # Safety
 /// `fds` are `count` entries, valid for writes.
@@ -119,7 +120,8 @@ fn select(count: i32, sets: [Option<&mut FdSet>; 3], deadline: Option<u64>) -> R
     Ok(ready)
 }
 
-/// Waits until descriptors of three sets can be read, be written, or have something urgent; those that cannot leave the sets. How many can.
+/// Waits until descriptors of three sets can be read, be written, or have something urgent; those that cannot leave the
+/// sets. How many can.
 ///
 /// # Safety
 /// The sets are null or valid, and so is `time`.

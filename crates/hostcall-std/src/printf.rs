@@ -1,7 +1,9 @@
-//! C's `printf`, for the few programs in Rust that call it: the device looks for values, the host formats ([`hostcall_abi::services::printf`]).
+//! C's `printf`, for the few programs in Rust that call it: the device looks for values, the host formats
+//! ([`hostcall_abi::services::printf`]).
 //!
-//! What the host refuses, `printf` does not print: `%n` and conversions that C does not have. It answers −1 then, and the reason is among the server's
-//! messages. A call with more than four texts (`%s`) is several for the host, between which another thread may print.
+//! What the host refuses, `printf` does not print: `%n` and conversions that C does not have. It answers −1 then, and
+//! the reason is among the server's messages. A call with more than four texts (`%s`) is several for the host, between
+//! which another thread may print.
 
 use crate::abi::errno::EINVAL;
 use crate::error::{Errno, answered, returned};
@@ -189,8 +191,8 @@ mod passed {
 mod passed {
     use super::{Values, c_char, print, text};
 
-    /// Where values are, on x86-64: its `va_list`, with the layout of the System V ABI's processor supplement, 3.5.7. Values are in the places that
-    /// registers were saved to, and behind them on the stack; all are 8 bytes wide there.
+    /// Where values are, on x86-64: its `va_list`, with the layout of the System V ABI's processor supplement, 3.5.7.
+    /// Values are in the places that registers were saved to, and behind them on the stack; all are 8 bytes wide there.
     #[repr(C)]
     struct Passed {
         /// Of the next general register's place.
@@ -253,8 +255,8 @@ mod passed {
 
     /// Prints a format with its values to standard output: how many bytes, or −1.
     ///
-    /// Rust's own way to define such a function is not stable; so it saves the registers itself. Of 216 bytes that it takes, which align the stack, 176 are
-    /// their places, and 24 a [`Passed`].
+    /// Rust's own way to define such a function is not stable; so it saves the registers itself. Of 216 bytes that it
+    /// takes, which align the stack, 176 are their places, and 24 a [`Passed`].
     ///
     /// # Safety
     /// `format` is a C string, and the values are what it asks for.

@@ -17,8 +17,8 @@ fn end(code: i32) -> ! {
     device::end_lane()
 }
 
-/// Says on standard error how to get more memory, if there was too little. A constant text: `core::fmt` of the runtime's own would be a sixth of the
-/// smallest program.
+/// Says on standard error how to get more memory, if there was too little. A constant text: `core::fmt` of the
+/// runtime's own would be a sixth of the smallest program.
 fn explain_exhaustion() {
     if memory::is_exhausted() {
         // A host that is gone cannot be told.
@@ -52,7 +52,8 @@ pub extern "C" fn libc_abort() -> ! {
     end(ABORTED)
 }
 
-/// A panic, whose message is out, is about to end the process: says so, once, if it is that of a thread whom others may want to join.
+/// A panic, whose message is out, is about to end the process: says so, once, if it is that of a thread whom others may
+/// want to join.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_panic_ends() {
     static TOLD: AtomicU32 = AtomicU32::new(0);

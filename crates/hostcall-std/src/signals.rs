@@ -1,5 +1,6 @@
-//! Signals. None comes. But by what a program says of one, `SIGPIPE`, it chooses how it ends if nobody reads any more what it writes. Rust's programs ignore
-//! that signal, and get an error. Those that ask for its default action, as C's programs have it, end silently, as by the signal.
+//! Signals. None comes. But by what a program says of one, `SIGPIPE`, it chooses how it ends if nobody reads any more
+//! what it writes. Rust's programs ignore that signal, and get an error. Those that ask for its default action, as C's
+//! programs have it, end silently, as by the signal.
 
 use crate::abi::errno::EPIPE;
 use crate::error::Errno;

@@ -1,8 +1,9 @@
 //! Threads' stacks on GPUs.
 //!
-//! The linker moves what functions keep in memory from the lane's own memory, which no other thread can address, to stacks in device memory
-//! (`hostcall-build`, `shared_stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
-//! each thread of the launch; a host that does not know how leaves them to the heap. On AMD GPUs this is linked if all of a program's kernels are threads.
+//! The linker moves what functions keep in memory from the lane's own memory, which no other thread can address, to
+//! stacks in device memory (`hostcall-build`, `shared_stacks`). What it inserts asks here where a lane's stack is, and
+//! tells here that one has overflowed. The host reserves a stack for each thread of the launch; a host that does not
+//! know how leaves them to the heap. On AMD GPUs this is linked if all of a program's kernels are threads.
 
 use crate::{memory, process, thread};
 use core::cell::UnsafeCell;
@@ -66,12 +67,13 @@ pub struct Words {
     floor: u64,
 }
 
-/// Says where a lane's stack is. `near` is an address in the lane's own memory, below which it is free, and `near_there` the same address as a number
-/// that falls by a byte as one more is used. `own` is how many bytes that memory has; 0: the host knows.
+/// Says where a lane's stack is. `near` is an address in the lane's own memory, below which it is free, and
+/// `near_there` the same address as a number that falls by a byte as one more is used. `own` is how many bytes that
+/// memory has; 0: the host knows.
 ///
-/// A thread's is the one that was reserved for it; its own memory is for what calls save. A kernel's lane has its whole stack in its own memory, where
-/// the same variables of a wave's lanes lie side by side: variables in the far three quarters, what calls save in the near one. (On NVIDIA GPUs alone,
-/// where that memory is used downwards.)
+/// A thread's is the one that was reserved for it; its own memory is for what calls save. A kernel's lane has its whole
+/// stack in its own memory, where the same variables of a wave's lanes lie side by side: variables in the far three
+/// quarters, what calls save in the near one. (On NVIDIA GPUs alone, where that memory is used downwards.)
 ///
 /// # Safety
 /// `words` is valid for the write. Called once by each lane, before all else.
@@ -109,7 +111,8 @@ fn from_heap() -> (u64, u64) {
     (base as u64, bytes)
 }
 
-/// Calls `there(block)` in the own memory of the next lane of a thread's wave, on this lane's stack, and waits for its return; 0 if there is no such lane.
+/// Calls `there(block)` in the own memory of the next lane of a thread's wave, on this lane's stack, and waits for its
+/// return; 0 if there is no such lane.
 ///
 /// # Safety
 /// The linker's: `there` takes `block`, and the next lane has the words of this one's stack.
@@ -120,7 +123,8 @@ pub unsafe extern "C" fn __hostcall_stack_go_on(there: unsafe extern "C" fn(*mut
     u32::from(unsafe { device::go_on(there, block) })
 }
 
-/// Ends the program: a stack has overflowed, or, if `of_own` is not 0, the lane's own memory. `top` is where the stack's last frame begins.
+/// Ends the program: a stack has overflowed, or, if `of_own` is not 0, the lane's own memory. `top` is where the
+/// stack's last frame begins.
 #[unsafe(no_mangle)]
 pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
     /// Not 0 once somebody tells of it: lanes of a kernel overflow together.

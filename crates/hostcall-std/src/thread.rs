@@ -1,8 +1,9 @@
 //! Threads are waves.
 //!
-//! A launch of the entry kernel has a workgroup of one lane for `main` and one for each other thread that there can be at a time. The latter
-//! have a `Seat` each and wait there for something to run; when it has run, the seat is free again. Nothing is scheduled by software:
-//! a thread has its hardware to itself, so waiting for it is polling, and more threads than seats are refused.
+//! A launch of the entry kernel has a workgroup of one lane for `main` and one for each other thread that there can be
+//! at a time. The latter have a `Seat` each and wait there for something to run; when it has run, the seat is free
+//! again. Nothing is scheduled by software: a thread has its hardware to itself, so waiting for it is polling, and more
+//! threads than seats are refused.
 
 use crate::abi::errno::{EAGAIN, EDEADLK, ESRCH};
 use crate::error::Errno;
@@ -54,7 +55,8 @@ fn seats() -> &'static [Seat] {
     if table.is_null() {
         return &[];
     }
-    // SAFETY: `prepare` allocated so many, all zero, which is a value; they are never freed, and all their fields are atomics.
+    // SAFETY: `prepare` allocated so many, all zero, which is a value; they are never freed, and all their fields are
+    // atomics.
     unsafe { core::slice::from_raw_parts(table, COUNT.load(Ordering::Relaxed) as usize) }
 }
 
@@ -75,8 +77,9 @@ pub fn prepare(count: usize) {
     SEATS.store(table, Ordering::Release);
 }
 
-/// Seats from [`NEXT`] on whose lanes look at once whether they have something to run, where nobody wakes them. Few of the lanes that a launch has for
-/// threads are ever threads. The simulator's are threads of the operating system, which polls would keep busy: `spawn` wakes them.
+/// Seats from [`NEXT`] on whose lanes look at once whether they have something to run, where nobody wakes them. Few of
+/// the lanes that a launch has for threads are ever threads. The simulator's are threads of the operating system, which
+/// polls would keep busy: `spawn` wakes them.
 const ALERT: usize = 4;
 
 /// The life of a lane that is not `main`'s: runs what it is given until the process ends.
@@ -290,7 +293,8 @@ pub extern "C" fn libc_sched_yield() -> i32 {
     0
 }
 
-/// Names of the threads by their places in the launch, for those who tell of a thread that failed: the host reads them, too.
+/// Names of the threads by their places in the launch, for those who tell of a thread that failed: the host reads them,
+/// too.
 #[unsafe(no_mangle)]
 #[cfg_attr(not(any(target_arch = "nvptx64", target_arch = "amdgpu")), used)]
 static __hostcall_thread_names: [[AtomicU64; 4]; thread_names::THREADS] =
@@ -327,8 +331,8 @@ pub unsafe extern "C" fn sys_thread_name(name: *const u8, len: usize) {
     }
 }
 
-/// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and
-/// programs that start a pool of this size usually start other threads as well.
+/// How many threads a program should start to use the launch well: half of those that it can. There is no room for one
+/// more than there are waves, and programs that start a pool of this size usually start other threads as well.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_available_parallelism() -> usize {
     seats().len().div_ceil(2).max(1)

@@ -1,6 +1,7 @@
 //! Thread-local storage by key, as `std`'s implementation for systems without thread-local variables wants it.
 //!
-//! Keys are numbers from 1 that are never given out twice: a program has as many as it has `thread_local!`s that were used.
+//! Keys are numbers from 1 that are never given out twice: a program has as many as it has `thread_local!`s that were
+//! used.
 
 use crate::abi::errno::{EAGAIN, EINVAL};
 use crate::lane;

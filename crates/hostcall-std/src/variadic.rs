@@ -1,10 +1,11 @@
 //! C's variadic functions, as they are called on each machine.
 //!
-//! On GPUs the linker lowers a call (`hostcall-build`, `stdlib/variadic.rs`) to the fixed parameters and a pointer to the others, which lie in slots. On the
-//! simulator's processor they are in the registers, or places, that more parameters would be in. So the functions are defined with one more parameter
-//! here, which stands for what follows.
+//! On GPUs the linker lowers a call (`hostcall-build`, `stdlib/variadic.rs`) to the fixed parameters and a pointer to
+//! the others, which lie in slots. On the simulator's processor they are in the registers, or places, that more
+//! parameters would be in. So the functions are defined with one more parameter here, which stands for what follows.
 
-/// What follows a function's fixed parameters: slots, each as wide as a register. What is narrower has anything above it.
+/// What follows a function's fixed parameters: slots, each as wide as a register. What is narrower has anything above
+/// it.
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 pub type More = *const usize;
 /// What follows a function's fixed parameters: the first of it.

@@ -1,4 +1,5 @@
-//! How fast one thread reads messages from rings that are full, of several sizes: the whole way from the ring to a handler that sums up.
+//! How fast one thread reads messages from rings that are full, of several sizes: the whole way from the ring to a
+//! handler that sums up.
 //!
 //! `cargo run --release --example read_rate`
 

@@ -46,13 +46,15 @@ impl Head {
         Header::decode(self.header).expect("it was decoded before")
     }
 
-    /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of one.
+    /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of
+    /// one.
     #[inline(always)]
     pub fn after_gap(&self) -> bool {
         self.first & AFTER_GAP != 0
     }
 
-    /// That of a message from elsewhere than a ring: a file, say. `device` and `after_gap` as the field and the method of these names.
+    /// That of a message from elsewhere than a ring: a file, say. `device` and `after_gap` as the field and the method
+    /// of these names.
     pub fn new(header: Header, device: u32, after_gap: bool) -> Self {
         Self::raw(header.encode(), device, after_gap)
     }
@@ -63,8 +65,8 @@ impl Head {
         header.mask.count_ones() * header.values
     }
 
-    /// For how many messages it stands, because others were left out: a power of two. See [`Filter::one_in`](crate::Filter::one_in) and
-    /// [`Policy::Sample`](hostcall_abi::stream::Policy::Sample).
+    /// For how many messages it stands, because others were left out: a power of two. See
+    /// [`Filter::one_in`](crate::Filter::one_in) and [`Policy::Sample`](hostcall_abi::stream::Policy::Sample).
     pub fn weight(&self) -> u32 {
         1 << self.header().weight
     }
@@ -97,7 +99,8 @@ pub struct Origin {
     pub lane: u32,
     /// The SM (compute unit) that it ran on.
     pub sm: u32,
-    /// When it was sent, in nanoseconds of the device's clock modulo [`TIME_LAP`](hostcall_abi::stream::header::TIME_LAP); `None`: its stream does not say.
+    /// When it was sent, in nanoseconds of the device's clock modulo
+    /// [`TIME_LAP`](hostcall_abi::stream::header::TIME_LAP); `None`: its stream does not say.
     pub time: Option<u64>,
     /// The place in the source, as the program numbers them; 0: none.
     pub site: u32,
@@ -107,7 +110,8 @@ pub struct Origin {
     pub after_gap: bool,
 }
 
-/// Messages of one stream: those of each wave in the order in which it sent them, which also goes for the batches of a thread.
+/// Messages of one stream: those of each wave in the order in which it sent them, which also goes for the batches of a
+/// thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a, M> {
     pub(crate) heads: &'a [Head],
@@ -208,7 +212,8 @@ impl Pending {
     /// Units of a batch: as much as stays in a processor's own cache.
     const UNITS: usize = 1 << 14;
 
-    /// Room for so many units of rows of a message, behind what is there. What is written there counts from [`Pending::push`] on.
+    /// Room for so many units of rows of a message, behind what is there. What is written there counts from
+    /// [`Pending::push`] on.
     ///
     /// # Panics
     /// When no message has as many, or batches [that are full](Pending::is_full) are not handed on.
@@ -274,7 +279,8 @@ impl Pending {
         // Of a stream of bytes: values of no bytes, one for each message.
         let values = if size_of::<M>() == 0 { self.values as usize } else { self.units * 4 / size_of::<M>() };
         assert!(values == self.values as usize, "messages of another stream");
-        // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the assertion above wants.
+        // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the
+        // assertion above wants.
         let values = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<M>(), values) };
         Batch { heads: &self.heads, values, raw: self.raw().1, sites, dispatches: &self.dispatches }
     }

@@ -116,8 +116,8 @@ impl StreamsBuilder {
         }
     }
 
-    /// Bytes of the rings of each attached program, in host memory. Default: 64 MiB, and 2 MiB in the simulator. Sizes are powers of two, so it may be
-    /// less; the least is one ring of 64 KiB.
+    /// Bytes of the rings of each attached program, in host memory. Default: 64 MiB, and 2 MiB in the simulator. Sizes
+    /// are powers of two, so it may be less; the least is one ring of 64 KiB.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
@@ -129,30 +129,34 @@ impl StreamsBuilder {
         self
     }
 
-    /// Whether waves are told of room through a [window](offload::Window) into the device's memory where it has one. Default: yes.
+    /// Whether waves are told of room through a [window](offload::Window) into the device's memory where it has one.
+    /// Default: yes.
     pub fn window(mut self, wanted: bool) -> Self {
         self.window = wanted;
         self
     }
 
-    /// Whether rings lie on huge pages where the system gives them ([`Device::alloc_host_huge`]), which makes reading faster. Default: yes, from 8 MiB on.
+    /// Whether rings lie on huge pages where the system gives them ([`Device::alloc_host_huge`]), which makes reading
+    /// faster. Default: yes, from 8 MiB on.
     pub fn huge_pages(mut self, wanted: bool) -> Self {
         self.huge = wanted;
         self
     }
 
-    /// Keeps all messages in a file, see [`file`](crate::file). Streams of attached programs are on then, whether anybody listens or not; of modules that
-    /// were loaded elsewhere only those to which somebody listens, because nobody knows the others' names. A file that is there is written over.
+    /// Keeps all messages in a file, see [`file`](crate::file). Streams of attached programs are on then, whether
+    /// anybody listens or not; of modules that were loaded elsewhere only those to which somebody listens, because
+    /// nobody knows the others' names. A file that is there is written over.
     ///
-    /// Waves are held up where the file is too slow, as by any slow handler. If it cannot be written (the disk is full), kernels and handlers go on, what is
-    /// lost to it is counted, and [`Streams::wait`] returns the error. Dropping [`Streams`] completes the file.
+    /// Waves are held up where the file is too slow, as by any slow handler. If it cannot be written (the disk is
+    /// full), kernels and handlers go on, what is lost to it is counted, and [`Streams::wait`] returns the error.
+    /// Dropping [`Streams`] completes the file.
     pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
         self.record = Some(path.into());
         self
     }
 
-    /// What messages do when their ring is full, of streams that are only recorded or kept by sinks, whatever their definitions say, but for
-    /// [`Policy::Latest`], which only a definition can say.
+    /// What messages do when their ring is full, of streams that are only recorded or kept by sinks, whatever their
+    /// definitions say, but for [`Policy::Latest`], which only a definition can say.
     pub fn policy_of_unlistened(mut self, policy: Policy) -> Self {
         self.unlistened = Some(policy);
         self
@@ -164,18 +168,18 @@ impl StreamsBuilder {
         self
     }
 
-    /// Names of streams that sinks take and recordings keep of modules that were loaded elsewhere, too: such a module has what it sends by its name, and
-    /// no list of names.
+    /// Names of streams that sinks take and recordings keep of modules that were loaded elsewhere, too: such a module
+    /// has what it sends by its name, and no list of names.
     pub fn names(mut self, streams: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.names.extend(streams.into_iter().map(Into::into));
         self
     }
 
-    /// Keeps the messages of the streams that a sink takes. Streams of attached programs are on then, as for [`record`](StreamsBuilder::record). A sink sees
-    /// messages before handlers do.
+    /// Keeps the messages of the streams that a sink takes. Streams of attached programs are on then, as for
+    /// [`record`](StreamsBuilder::record). A sink sees messages before handlers do.
     ///
-    /// If it cannot keep them, kernels and handlers go on, what is lost to it is counted, and [`Streams::wait`] returns the error. Dropping [`Streams`]
-    /// completes what is kept.
+    /// If it cannot keep them, kernels and handlers go on, what is lost to it is counted, and [`Streams::wait`] returns
+    /// the error. Dropping [`Streams`] completes what is kept.
     pub fn sink(mut self, sink: impl Sink) -> Self {
         self.sinks.push(Arc::new(sink));
         self
@@ -196,8 +200,8 @@ impl StreamsBuilder {
         self.on::<M, _>(Each(f))
     }
 
-    /// What messages of `M` do when their ring is full, whatever its definition says. [`Policy::Latest`] is for the definition alone: its messages have
-    /// another form.
+    /// What messages of `M` do when their ring is full, whatever its definition says. [`Policy::Latest`] is for the
+    /// definition alone: its messages have another form.
     pub fn policy<M: Message>(mut self, policy: Policy) -> Self {
         self.listed::<M>().policy = policy;
         self
@@ -209,8 +213,8 @@ impl StreamsBuilder {
         self
     }
 
-    /// Which messages of `M` are wanted. The stream is *live* then: [`Streams::set_filter`] changes it while kernels run. A message that asks
-    /// takes a wave alone some 0.2 us longer on an H200.
+    /// Which messages of `M` are wanted. The stream is *live* then: [`Streams::set_filter`] changes it while kernels
+    /// run. A message that asks takes a wave alone some 0.2 us longer on an H200.
     pub fn filter<M: Message>(mut self, filter: Filter) -> Self {
         let listed = self.listed::<M>();
         listed.filter = filter.as_patient_as(listed.filter);
@@ -218,8 +222,8 @@ impl StreamsBuilder {
         self
     }
 
-    /// The same for the streams of a name, also those to which nobody listens, but which are recorded or kept by sinks. The last filter of a name counts. A
-    /// name that no stream has does nothing.
+    /// The same for the streams of a name, also those to which nobody listens, but which are recorded or kept by sinks.
+    /// The last filter of a name counts. A name that no stream has does nothing.
     pub fn filter_named(mut self, stream: impl Into<String>, filter: Filter) -> Self {
         self.filters.push((stream.into(), filter));
         self
@@ -232,7 +236,8 @@ impl StreamsBuilder {
         self
     }
 
-    /// Messages that say where in the source they are from are wanted from these places only. Programs are told when they are attached.
+    /// Messages that say where in the source they are from are wanted from these places only. Programs are told when
+    /// they are attached.
     pub fn sites(mut self, wanted: impl Fn(&Site) -> bool + Send + Sync + 'static) -> Self {
         self.wanted = Wanted(Box::new(wanted));
         self
@@ -260,8 +265,8 @@ impl StreamsBuilder {
     /// Starts the threads.
     ///
     /// # Errors
-    /// When two streams have one name, there are too many, one has a policy that only its definition can give or take, the file of a recording cannot be
-    /// made, or the system has no thread left.
+    /// When two streams have one name, there are too many, one has a policy that only its definition can give or take,
+    /// the file of a recording cannot be made, or the system has no thread left.
     pub fn start(mut self, device: &Device) -> Result<Streams, StartError> {
         for (name, filter) in &self.filters {
             for listed in self.streams.iter_mut().filter(|listed| listed.schema.name == *name) {

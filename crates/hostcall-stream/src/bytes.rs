@@ -1,6 +1,7 @@
 //! Streams of bytes and of text: handlers take their messages as slices.
 //!
-//! In a batch a message of bytes is its length, as an `u32` of this machine, then its bytes, then zeros up to a multiple of 4.
+//! In a batch a message of bytes is its length, as an `u32` of this machine, then its bytes, then zeros up to a
+//! multiple of 4.
 
 use hostcall_abi::stream::{ByteStream, Packet, TextStream};
 
@@ -18,8 +19,9 @@ impl StreamsBuilder {
 
     /// Calls `f` for each message of a stream of text, on the threads that read.
     ///
-    /// Kernels send text that is UTF-8. A device that keeps no rule may send other bytes, and so may what is found [behind a gap](Origin::after_gap): what
-    /// is wrong in it is then U+FFFD. [`StreamsBuilder::bytes`] has the bytes as they came.
+    /// Kernels send text that is UTF-8. A device that keeps no rule may send other bytes, and so may what is found
+    /// [behind a gap](Origin::after_gap): what is wrong in it is then U+FFFD. [`StreamsBuilder::bytes`] has the bytes
+    /// as they came.
     pub fn text<M: TextStream>(self, f: impl Fn(&Origin, &str) + Send + Sync + 'static) -> Self {
         self.on::<M, _>(EachSlice(move |origin: &Origin, bytes: &[u8]| f(origin, &String::from_utf8_lossy(bytes))))
     }

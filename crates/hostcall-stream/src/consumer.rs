@@ -1,7 +1,8 @@
 //! The threads that read rings.
 //!
-//! A ring belongs to one thread, which walks it in order, and copies each message out. What it has found in all its rings it hands on in batches, each of
-//! one stream. While kernels are in flight and nothing arrives, a thread sleeps longer and longer. With none in flight it parks.
+//! A ring belongs to one thread, which walks it in order, and copies each message out. What it has found in all its
+//! rings it hands on in batches, each of one stream. While kernels are in flight and nothing arrives, a thread sleeps
+//! longer and longer. With none in flight it parks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +24,8 @@ use crate::view::Eye;
 
 /// How long a thread looks at its rings without a pause when nothing arrives.
 const EAGER: Duration = Duration::from_micros(500);
-/// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a millisecond.
+/// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a
+/// millisecond.
 const NAP: Duration = Duration::from_micros(100);
 /// Rings that are looked at together.
 const EYES: usize = u64::BITS as usize;
@@ -181,7 +183,8 @@ impl Consumer {
             if ended && last_granule.is_none() {
                 last_granule = Some(self.granules() + self.room());
             }
-            // A device that keeps no rule may write for ever; honest waves have been told, and their rings hold no more than this.
+            // A device that keeps no rule may write for ever; honest waves have been told, and their rings hold no more
+            // than this.
             let overdue = last_granule.is_some_and(|last| self.granules() > last);
             if self.look() && !overdue {
                 looks = 0;
@@ -453,7 +456,8 @@ mod tests {
         Registered { chain: Some(Box::new(chain)), ..Registered::recorded(Schema::of::<Access>(), &[]) }
     }
 
-    /// Stores the first `part` units of a message of `lanes` lanes from a wave, as a device does, at `granule`; and where the next message begins.
+    /// Stores the first `part` units of a message of `lanes` lanes from a wave, as a device does, at `granule`; and
+    /// where the next message begins.
     fn store(set: &RingSet, granule: u64, lanes: u32, wave: u64, part: usize) -> u64 {
         let (mut units, from) = ([0; 2048], From { group: wave, ..From::default() });
         let mask = u64::MAX >> (64 - lanes);

@@ -17,14 +17,16 @@ pub struct StreamCounts {
     pub values: u64,
     /// Messages dropped on the device for want of room, as their policy says.
     pub dropped: u64,
-    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
+    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and
+    /// the reservation.
     pub waited: u64,
     /// Messages that were not wanted, by what the host said while kernels ran, or that were not chosen as samples.
     pub filtered: u64,
-    /// Messages of [`Policy::Latest`](hostcall_abi::stream::Policy::Latest) that were sent and not received: others overwrote them before anybody asked.
+    /// Messages of [`Policy::Latest`](hostcall_abi::stream::Policy::Latest) that were sent and not received: others
+    /// overwrote them before anybody asked.
     pub overwritten: u64,
-    /// Of those received, messages that nobody handled: their stream has no handler, and is neither recorded nor kept by a sink; or a handler panicked at their
-    /// batch, of which other handlers may have seen it.
+    /// Of those received, messages that nobody handled: their stream has no handler, and is neither recorded nor kept
+    /// by a sink; or a handler panicked at their batch, of which other handlers may have seen it.
     pub unhandled: u64,
 }
 
@@ -33,14 +35,15 @@ pub struct StreamCounts {
 pub struct Summary {
     /// The streams that somebody listens to, or that are recorded, by number from 1 on.
     pub streams: Vec<StreamCounts>,
-    /// Messages that never became whole, although no kernel runs: those of waves that ended in between. There may be more: several that follow one another
-    /// and whose lengths were never stored are one.
+    /// Messages that never became whole, although no kernel runs: those of waves that ended in between. There may be
+    /// more: several that follow one another and whose lengths were never stored are one.
     pub torn: u64,
     /// Granules (64 bytes) of rings with which no message began.
     pub malformed: u64,
     /// Batches that a handler did not take, because it panicked.
     pub handler_panics: u64,
-    /// A device was lost, or a kernel ran when all was [ended](crate::Streams::end): what was counted there, and what was on the way, is unknown.
+    /// A device was lost, or a kernel ran when all was [ended](crate::Streams::end): what was counted there, and what
+    /// was on the way, is unknown.
     pub end_unknown: bool,
     /// What was recorded; `None`: nothing was to be.
     pub recording: Option<Box<Recorded>>,
@@ -54,7 +57,8 @@ impl Summary {
         self.streams.iter().find(|stream| stream.name == name)
     }
 
-    /// Whether every message that was sent has been received, but for those that were dropped by policy, and recorded and kept if it was to be.
+    /// Whether every message that was sent has been received, but for those that were dropped by policy, and recorded
+    /// and kept if it was to be.
     pub fn is_complete(&self) -> bool {
         let received = self.torn == 0 && self.malformed == 0 && self.handler_panics == 0 && !self.end_unknown;
         let kept = self.sinks.iter().all(|sunk| sunk.error.is_none());

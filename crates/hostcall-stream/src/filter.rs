@@ -8,7 +8,8 @@ use hostcall_abi::stream::{Bounds, Gate, Header};
 
 use crate::dispatch::Shape;
 
-/// Which messages of a stream are wanted, as the host says while kernels run. What is not wanted is left out on the device, and counted there.
+/// Which messages of a stream are wanted, as the host says while kernels run. What is not wanted is left out on the
+/// device, and counted there.
 ///
 /// ```
 /// use hostcall_stream::Filter;
@@ -93,8 +94,8 @@ impl Filter {
         self
     }
 
-    /// Of so many messages one, by chance, which then stands for as many ([`Head::weight`](crate::Head::weight)). Rounded down to a power of two; at most
-    /// 2048.
+    /// Of so many messages one, by chance, which then stands for as many ([`Head::weight`](crate::Head::weight)).
+    /// Rounded down to a power of two; at most 2048.
     pub fn one_in(mut self, messages: u32) -> Self {
         self.gate.rate_log2 = messages.max(1).ilog2().min(Gate::MAX_RATE_LOG2);
         self
@@ -124,7 +125,8 @@ impl Filter {
         self.gate.rate_log2 > 0
     }
 
-    /// The lanes of a message that are wanted, whose launch has this shape; `None`: nobody can tell without it, or it cannot be its shape.
+    /// The lanes of a message that are wanted, whose launch has this shape; `None`: nobody can tell without it, or it
+    /// cannot be its shape.
     pub(crate) fn lanes_of(&self, header: &Header, shape: Option<Shape>) -> Option<u64> {
         let mask = header.mask & self.gate.wanted(header.from);
         if self.gate.bounded == 0 || mask == 0 {

@@ -21,8 +21,9 @@ pub enum Flow {
 
 /// Takes the messages of a stream.
 ///
-/// Each thread that reads rings has a state of its own, so handlers work in parallel and need no locks. States are merged for a report. A handler must not
-/// wait for a kernel: the kernel may wait for room, which only the handler's thread can make.
+/// Each thread that reads rings has a state of its own, so handlers work in parallel and need no locks. States are
+/// merged for a report. A handler must not wait for a kernel: the kernel may wait for room, which only the handler's
+/// thread can make.
 pub trait Handler<M>: Send + Sync + 'static {
     /// What it keeps.
     type State: Default + Send + 'static;

@@ -66,7 +66,8 @@ impl Area {
         self.set.recalls() > self.answered
     }
 
-    /// Hands on every message that is there and was not handed on before, in the order in which their room was reserved.
+    /// Hands on every message that is there and was not handed on before, in the order in which their room was
+    /// reserved.
     pub(crate) fn read(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) {
         // Before the look: who asks meanwhile is answered by the next one.
         self.answered = self.set.recalls();
@@ -91,8 +92,9 @@ impl Area {
 
     /// Messages that were not handed on before, in their order, and the rows of all of them.
     ///
-    /// A wave may write several messages while a look goes on, of which the look passes the first ones' places too early and still sees the last one. So
-    /// what is older than the newest of the first look is looked for again, until nothing new is there. What is newer is left to the next recall.
+    /// A wave may write several messages while a look goes on, of which the look passes the first ones' places too
+    /// early and still sees the last one. So what is older than the newest of the first look is looked for again, until
+    /// nothing new is there. What is newer is left to the next recall.
     fn search(&mut self, slots: &Slots<'_>) -> (Vec<Found>, Vec<u32>) {
         let (mut found, mut all) = (Vec::<Found>::new(), Vec::new());
         let mut newest = None;

@@ -1,8 +1,9 @@
 //! Receives the messages that kernels send by the million.
 //!
-//! A *stream* is a type ([`hostcall::stream`](https://docs.rs/hostcall)) whose values kernels send, and nobody answers. They lie in rings in host memory,
-//! which threads of [`Streams`] read while the kernels run. A [`Handler`] takes messages in batches, with a state for each thread; states are merged for a
-//! [`Report`]. Nothing is lost in silence: [`Streams::wait`] returns a [`Summary`] in which sent and received add up.
+//! A *stream* is a type ([`hostcall::stream`](https://docs.rs/hostcall)) whose values kernels send, and nobody answers.
+//! They lie in rings in host memory, which threads of [`Streams`] read while the kernels run. A [`Handler`] takes
+//! messages in batches, with a state for each thread; states are merged for a [`Report`]. Nothing is lost in silence:
+//! [`Streams::wait`] returns a [`Summary`] in which sent and received add up.
 //!
 //! * [`Streams`], [`StreamsBuilder`]: who listens, attaching programs, waiting.
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.

@@ -23,7 +23,8 @@ pub struct FullRings {
 }
 
 impl FullRings {
-    /// Fills 2^`rings_log2` rings of 2^`ring_log2` granules, which lie on huge pages if they are `huge` and not small. `values` are the units of lane and message.
+    /// Fills 2^`rings_log2` rings of 2^`ring_log2` granules, which lie on huge pages if they are `huge` and not small.
+    /// `values` are the units of lane and message.
     ///
     /// # Errors
     /// When there is no memory.

@@ -154,8 +154,8 @@ const LOST: u64 = 2 << 32;
 const SEARCHED: u64 = 3 << 32;
 
 impl RingSet {
-    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted; `huge`: rings lie on huge pages;
-    /// `latest`: each has an area of the latest messages.
+    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted;
+    /// `huge`: rings lie on huge pages; `latest`: each has an area of the latest messages.
     pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool, huge: bool, latest: bool) -> Result<Self, offload::Error> {
         let window = if window { open_window(device, sizes.rings() * STRIDE) } else { None };
         let units = sizes.rings() * sizes.stride() / 4 * (1 + usize::from(latest));
@@ -220,14 +220,16 @@ impl RingSet {
         self.sizes.rings() * STRIDE + self.streams as usize * GATE
     }
 
-    /// Writes gate and bounds of a stream, now: kernels may run. Nothing is done for a stream that came after the rings.
+    /// Writes gate and bounds of a stream, now: kernels may run. Nothing is done for a stream that came after the
+    /// rings.
     pub(crate) fn set_filter(&self, stream: u32, filter: &Filter) -> Result<(), offload::Error> {
         if stream > self.streams {
             return Ok(());
         }
         let write = |at, words: [u32; 8]| {
             let words = words.map(u32::to_ne_bytes);
-            // SAFETY: both lie inside `states`, which lives as long as `self`; waves load them as words, any mixture of which is a gate or bounds to them.
+            // SAFETY: both lie inside `states`, which lives as long as `self`; waves load them as words, any mixture of
+            // which is a gate or bounds to them.
             unsafe { self.device.backend().write(at, words.as_flattened()) }
         };
         write(Rings::bounds_of(self.gates(), stream), filter.bounds().words())?;
@@ -267,7 +269,8 @@ impl RingSet {
         self.first_ring
     }
 
-    /// The most granules of a ring that can be reserved and not read: all of it, and what every wave that can run waits for room with.
+    /// The most granules of a ring that can be reserved and not read: all of it, and what every wave that can run waits
+    /// for room with.
     pub(crate) fn most_reserved(&self) -> u32 {
         (1 << self.sizes.ring_log2) + self.device.info().resident_waves.saturating_mul(MAX_GRANULES)
     }
@@ -372,9 +375,11 @@ impl RingSet {
         assert!(ring < self.sizes.rings());
         let word = u64::from(credit.freed) | u64::from(credit.closed) << 32;
         let Some(window) = &self.window else {
-            // SAFETY: the control line of this ring, inside memory that lives as long as `self`, which both sides access as an atomic.
+            // SAFETY: the control line of this ring, inside memory that lives as long as `self`, which both sides
+            // access as an atomic.
             let control = unsafe { AtomicU64::from_ptr(self.control.as_ptr().add(ring * STRIDE / 8)) };
-            // Release, so that what was read is read before its room is used again. Pairs with `RingMachine::load_credit`.
+            // Release, so that what was read is read before its room is used again. Pairs with
+            // `RingMachine::load_credit`.
             return control.store(word, Ordering::Release);
         };
         let mut line = Line::default();
@@ -382,7 +387,8 @@ impl RingSet {
         let store: LineStore = window.line_store();
         // Before: loads from the ring are done. After: the line leaves the processor.
         store.order();
-        // SAFETY: the control line of this ring, inside the window; the window has found out that the processor has these instructions.
+        // SAFETY: the control line of this ring, inside the window; the window has found out that the processor has
+        // these instructions.
         unsafe { store.store(window.as_ptr().as_ptr().add(ring * STRIDE), &line) };
         store.fence();
     }
@@ -423,7 +429,8 @@ impl RingSet {
     }
 }
 
-/// A window of so many bytes, if there is any way to one. It needs no test for torn words: credit is read 8 bytes at a time.
+/// A window of so many bytes, if there is any way to one. It needs no test for torn words: credit is read 8 bytes at a
+/// time.
 fn open_window(device: &Device, bytes: usize) -> Option<Window> {
     match device.window(bytes) {
         Ok(window) => Some(window),

@@ -7,8 +7,9 @@ use std::ops::Deref;
 use hostcall_abi::Shown;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A name that a program or a recording says: of a stream, a field, a type, a kernel, a device, a file. It is [shown](Shown) wherever it goes, from the moment
-/// it is one: what would steer a terminal or break a line is an escape in it, so it can be printed by anything.
+/// A name that a program or a recording says: of a stream, a field, a type, a kernel, a device, a file. It is
+/// [shown](Shown) wherever it goes, from the moment it is one: what would steer a terminal or break a line is an escape
+/// in it, so it can be printed by anything.
 ///
 /// It is no path: whoever names a file after a stream makes a word of it first, as the sinks of `hostcall-sinks` do.
 ///

@@ -86,7 +86,8 @@ impl Registry {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The streams to be recorded, or to be kept by sinks, whose definitions are not there yet get numbers. The definition for which there is none left, if there is one.
+    /// The streams to be recorded, or to be kept by sinks, whose definitions are not there yet get numbers. The
+    /// definition for which there is none left, if there is one.
     pub(crate) fn learn(
         &self,
         schemas: impl IntoIterator<Item = Schema>,

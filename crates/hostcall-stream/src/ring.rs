@@ -25,7 +25,8 @@ pub(crate) struct Owned {
     reader: Box<Reader>,
     /// Room for the longest message of bytes, from the first one on.
     long: Vec<u32>,
-    /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far it is skipped.
+    /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far
+    /// it is skipped.
     spoiled: Option<u64>,
     /// What was just read belongs to a message that is counted as torn, and whose length nobody knows.
     torn: bool,
@@ -37,7 +38,8 @@ pub(crate) struct Owned {
     seen: u64,
 }
 
-/// The search of a ring for messages behind what will never be whole, where nobody knows what had been reserved: all of the ring is looked at once.
+/// The search of a ring for messages behind what will never be whole, where nobody knows what had been reserved: all of
+/// the ring is looked at once.
 struct Search {
     /// Granule up to which messages may begin.
     until: u64,
@@ -241,7 +243,8 @@ impl Search {
         true
     }
 
-    /// A whole message was found; or there is none any more, and something was begun. What is missing before it is one torn message, or more.
+    /// A whole message was found; or there is none any more, and something was begun. What is missing before it is one
+    /// torn message, or more.
     fn found(&mut self, shared: &Shared) {
         if std::mem::take(&mut self.hole) {
             // Relaxed: counted before `advance`.

@@ -81,7 +81,8 @@ impl Schema {
         }
     }
 
-    /// What a program says under a stream's name, see [`SchemaWord`](hostcall_abi::stream::SchemaWord); `None` if it makes no sense.
+    /// What a program says under a stream's name, see [`SchemaWord`](hostcall_abi::stream::SchemaWord); `None` if it
+    /// makes no sense.
     pub(crate) fn parse(name: &str, word: &[u8]) -> Option<Self> {
         let (head, rest) = word.split_at_checked(SCHEMA_HEAD)?;
         let signature = u64::from_ne_bytes(*head.first_chunk()?);

@@ -1,7 +1,8 @@
 //! Sinks: where messages of any streams are kept, by the description of their values instead of by their type.
 //!
-//! A sink gives each thread that reads rings an [`Inlet`] for each stream. An inlet takes batches as bytes. It may wait for room, and waves then wait for room
-//! or drop their messages as their policy says; it does nothing else that takes long. Sinks that write Arrow and Parquet are in the crate `hostcall-sinks`.
+//! A sink gives each thread that reads rings an [`Inlet`] for each stream. An inlet takes batches as bytes. It may wait
+//! for room, and waves then wait for room or drop their messages as their policy says; it does nothing else that takes
+//! long. Sinks that write Arrow and Parquet are in the crate `hostcall-sinks`.
 
 use std::fmt;
 use std::io;
@@ -16,11 +17,13 @@ use crate::sites::Sites;
 
 /// Keeps the messages of streams. See [`StreamsBuilder::sink`](crate::StreamsBuilder::sink).
 pub trait Sink: Send + Sync + fmt::Debug + 'static {
-    /// Whether it keeps the messages of a stream. Streams of attached programs that a sink keeps are on, whether anybody listens or not.
+    /// Whether it keeps the messages of a stream. Streams of attached programs that a sink keeps are on, whether
+    /// anybody listens or not.
     fn takes(&self, schema: &Schema) -> bool;
 
-    /// Messages come soon. Their [sites](crate::Origin::site) are numbers of these places: those of a program are there before its messages, and none ever
-    /// goes. Of a sink that is given to several [`Streams`](crate::Streams), each calls it, and numbers places by itself.
+    /// Messages come soon. Their [sites](crate::Origin::site) are numbers of these places: those of a program are there
+    /// before its messages, and none ever goes. Of a sink that is given to several [`Streams`](crate::Streams), each
+    /// calls it, and numbers places by itself.
     fn begin(&self, sites: &Arc<Sites>) {
         _ = sites;
     }
@@ -28,7 +31,8 @@ pub trait Sink: Send + Sync + fmt::Debug + 'static {
     /// Where one thread puts the messages of one stream.
     fn inlet(&self, schema: &Schema) -> Box<dyn Inlet>;
 
-    /// Returns when everything that its inlets have taken is where it belongs, or is counted as lost. [`Streams::wait`](crate::Streams::wait) calls it.
+    /// Returns when everything that its inlets have taken is where it belongs, or is counted as lost.
+    /// [`Streams::wait`](crate::Streams::wait) calls it.
     fn flush(&self);
 
     /// Completes what is kept. Its inlets are gone. Dropping [`Streams`](crate::Streams) calls it.
@@ -71,7 +75,8 @@ pub trait Inlet: Send {
     fn take(&mut self, batch: &RawBatch<'_>);
 }
 
-/// Messages of one stream, whose values are bytes: those of each wave in the order in which it sent them, which also goes for the batches of an inlet.
+/// Messages of one stream, whose values are bytes: those of each wave in the order in which it sent them, which also
+/// goes for the batches of an inlet.
 #[derive(Clone, Copy, Debug)]
 pub struct RawBatch<'a> {
     heads: &'a [Head],
@@ -81,8 +86,8 @@ pub struct RawBatch<'a> {
 }
 
 impl<'a> RawBatch<'a> {
-    /// Messages from elsewhere than a ring. Those of a stream of bytes or of text (`value_bytes` is 0) are each its length, as an `u32` of this machine,
-    /// its bytes, and zeros up to a multiple of 4.
+    /// Messages from elsewhere than a ring. Those of a stream of bytes or of text (`value_bytes` is 0) are each its
+    /// length, as an `u32` of this machine, its bytes, and zeros up to a multiple of 4.
     ///
     /// # Panics
     /// When the bytes are not those of `heads`, whose values have `value_bytes` bytes each.
@@ -128,12 +133,14 @@ impl<'a> RawBatch<'a> {
         Slices::of(if self.value_bytes == 0 { self.bytes } else { &[] })
     }
 
-    /// What is known of each message. Its values are [`Head::values`] many, and stand behind those of the message before.
+    /// What is known of each message. Its values are [`Head::values`] many, and stand behind those of the message
+    /// before.
     pub fn heads(&self) -> &'a [Head] {
         self.heads
     }
 
-    /// The bytes of all values, one behind another, in this machine's order. Of a stream of bytes or of text as [`RawBatch::new`] says.
+    /// The bytes of all values, one behind another, in this machine's order. Of a stream of bytes or of text as
+    /// [`RawBatch::new`] says.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

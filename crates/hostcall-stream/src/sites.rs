@@ -116,7 +116,8 @@ impl Sites {
         known.all.iter().map(|(number, site)| (*number, site.clone())).collect()
     }
 
-    /// What a report says of a place: where it is, and its text; or `site 7` of one that is not known, and nothing where there is none.
+    /// What a report says of a place: where it is, and its text; or `site 7` of one that is not known, and nothing
+    /// where there is none.
     pub fn name(&self, number: u32) -> String {
         match self.get(number) {
             Some(site) if site.text.is_empty() => site.to_string(),

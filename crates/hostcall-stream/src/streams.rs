@@ -33,8 +33,8 @@ struct Watched {
     _subscription: Subscription,
 }
 
-/// Receives the messages of kernels, on threads of its own. Dropping it receives what has arrived, and closes the rings: later messages end as
-/// [`Sent::Closed`](hostcall_abi::stream::Sent::Closed).
+/// Receives the messages of kernels, on threads of its own. Dropping it receives what has arrived, and closes the
+/// rings: later messages end as [`Sent::Closed`](hostcall_abi::stream::Sent::Closed).
 #[derive(Debug)]
 pub struct Streams {
     shared: Arc<Shared>,
@@ -83,12 +83,13 @@ impl Streams {
         StreamsBuilder::new()
     }
 
-    /// Gives a program rings of its own, and its streams their numbers: from the next launch on its messages are received. Streams of the program
-    /// to which nobody listens stay off, and cost its kernels a branch, unless they are recorded or a sink takes them.
+    /// Gives a program rings of its own, and its streams their numbers: from the next launch on its messages are
+    /// received. Streams of the program to which nobody listens stay off, and cost its kernels a branch, unless they
+    /// are recorded or a sink takes them.
     ///
     /// # Errors
-    /// When the program was built with another definition of a stream, its messages go elsewhere already, the device has no memory left, or a recording
-    /// no numbers.
+    /// When the program was built with another definition of a stream, its messages go elsewhere already, the device
+    /// has no memory left, or a recording no numbers.
     pub fn attach(&self, program: &Program) -> Result<(), AttachError> {
         let name = || program.name().to_owned();
         if program.kept::<Kept>().is_some_and(|kept| !kept.is_closed()) {
@@ -166,7 +167,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Tells a program the numbers of its places in the source, and from which of them nothing is wanted. The places that have numbers.
+    /// Tells a program the numbers of its places in the source, and from which of them nothing is wanted. The places
+    /// that have numbers.
     fn number_sites(&self, program: &Program) -> Result<Vec<(u32, Site)>, offload::Error> {
         let mut sites = Vec::new();
         for name in program.sites() {
@@ -192,8 +194,8 @@ impl Streams {
         &self.settings.sites
     }
 
-    /// Says which messages of `M` are wanted from now on, while kernels run. On NVIDIA a wave looks past its cache at about one of 128 messages,
-    /// and hears of it then.
+    /// Says which messages of `M` are wanted from now on, while kernels run. On NVIDIA a wave looks past its cache at
+    /// about one of 128 messages, and hears of it then.
     ///
     /// # Errors
     /// When the stream is not live, or a device failed.
@@ -261,8 +263,9 @@ impl Streams {
         devices.push(Watched { device: device.clone(), _subscription: subscription });
     }
 
-    /// Hands on what the areas of the latest messages hold now, of streams of [`Policy::Latest`], while kernels run: what was not handed on before, and has
-    /// not been overwritten. [`Streams::wait`] does so, too. Returns what has been counted by now; what the devices count is known since the last wait.
+    /// Hands on what the areas of the latest messages hold now, of streams of [`Policy::Latest`], while kernels run:
+    /// what was not handed on before, and has not been overwritten. [`Streams::wait`] does so, too. Returns what has
+    /// been counted by now; what the devices count is known since the last wait.
     pub fn snapshot(&self) -> Summary {
         self.shared.arm();
         self.recall();
@@ -270,8 +273,8 @@ impl Streams {
         self.summary()
     }
 
-    /// Keeps the threads looking at rings, as if kernels ran, until what is returned is dropped: for kernels that are launched by other means than
-    /// `offload`'s queues. Without, they look while somebody waits.
+    /// Keeps the threads looking at rings, as if kernels ran, until what is returned is dropped: for kernels that are
+    /// launched by other means than `offload`'s queues. Without, they look while somebody waits.
     pub fn keep_awake(&self) -> Awake {
         self.shared.arm();
         Awake(self.shared.clone())
@@ -287,7 +290,8 @@ impl Streams {
         }
     }
 
-    /// Waits until the kernels in the queue have ended and every message that they sent has been handled, and says what was counted since the start.
+    /// Waits until the kernels in the queue have ended and every message that they sent has been handled, and says what
+    /// was counted since the start.
     ///
     /// # Errors
     /// When the device failed, or messages are lost that no policy allowed to be.
@@ -326,7 +330,8 @@ impl Streams {
         }
     }
 
-    /// Waits until what has been reserved has been read, and returns what was counted, whether a device is lost, and its error if that is news.
+    /// Waits until what has been reserved has been read, and returns what was counted, whether a device is lost, and
+    /// its error if that is news.
     fn drain(&self, queue: &Queue) -> (Vec<Counters>, bool, Option<offload::Error>) {
         // What one says of a ring's end, another does not take back.
         let _alone = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
@@ -352,7 +357,8 @@ impl Streams {
                 }
                 None => {}
             }
-            // Whatever a lost device has stored is there, and nothing of it will change: each ring is searched once, whatever other devices do.
+            // Whatever a lost device has stored is there, and nothing of it will change: each ring is searched once,
+            // whatever other devices do.
             end_unknown = true;
             while set.is_lost() && !set.is_searched() {
                 std::thread::sleep(Duration::from_micros(20));
@@ -421,7 +427,8 @@ impl Streams {
         }
     }
 
-    /// What is known of the streams of the attached programs that somebody listens to, or that are recorded or kept by sinks.
+    /// What is known of the streams of the attached programs that somebody listens to, or that are recorded or kept by
+    /// sinks.
     pub fn schemas(&self) -> Vec<Schema> {
         self.shared.registry.all().iter().map(|stream| stream.schema.clone()).collect()
     }
@@ -481,7 +488,8 @@ impl Kept {
 }
 
 impl Streams {
-    /// Ends, as dropping does, whether kernels still run or not, and returns what has been counted. What devices count is that of the last
+    /// Ends, as dropping does, whether kernels still run or not, and returns what has been counted. What devices count
+    /// is that of the last
     /// [`Streams::wait`]: if there was none, or a kernel runs, the [end is unknown](Summary::end_unknown).
     pub fn end(mut self) -> Summary {
         let running = self.shared.rings().iter().any(|set| set.device().in_flight() > 0);

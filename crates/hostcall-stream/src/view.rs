@@ -143,7 +143,8 @@ unsafe fn load_eight(from: *const u32) -> [u32; 8] {
 /// `from` is valid for reads of four units and aligned to 16. A device may write them meanwhile.
 #[inline(always)]
 unsafe fn load(from: *const u32) -> [u32; 4] {
-    // SAFETY: the caller's. Volatile, because a device writes; it stores units of 4 bytes, and processors load those of an aligned quad whole.
+    // SAFETY: the caller's. Volatile, because a device writes; it stores units of 4 bytes, and processors load those of
+    // an aligned quad whole.
     let quad = unsafe { from.cast::<Quad>().read_volatile() };
     // SAFETY: both are 16 bytes, of which any are four numbers.
     unsafe { std::mem::transmute::<Quad, [u32; 4]>(quad) }

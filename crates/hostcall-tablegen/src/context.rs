@@ -151,7 +151,8 @@ impl Context {
         reported
     }
 
-    /// One level deeper into an evaluation. `false` when everything has to wind up; otherwise [`Context::leave`] follows.
+    /// One level deeper into an evaluation. `false` when everything has to wind up; otherwise [`Context::leave`]
+    /// follows.
     pub(crate) fn enter(&mut self) -> bool {
         self.steps += 1;
         if self.stopped {

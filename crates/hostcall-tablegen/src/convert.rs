@@ -90,7 +90,8 @@ impl Context {
         }
     }
 
-    /// The value as one of type `ty`, with a cast that waits for what is not resolved yet. `None` if the types cannot fit.
+    /// The value as one of type `ty`, with a cast that waits for what is not resolved yet. `None` if the types cannot
+    /// fit.
     pub(crate) fn cast_to(&mut self, node: Node, ty: Ty) -> Option<Node> {
         if node == Node::UNSET || self.is_a(self.ty(node), ty) {
             return Some(node);

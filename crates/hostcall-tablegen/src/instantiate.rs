@@ -271,8 +271,9 @@ impl Context {
         Ok(self.def_node(record))
     }
 
-    /// Makes a record known by its final name. If another has the name that was decided last (`anonymous_N`, or made of one), that one
-    /// keeps it and this one is only known to those who refer to it, as in LLVM; unlike there, this is said.
+    /// Makes a record known by its final name. If another has the name that was decided last (`anonymous_N`, or made of
+    /// one), that one keeps it and this one is only known to those who refer to it, as in LLVM; unlike there, this is
+    /// said.
     fn register(&mut self, name: Symbol, record: RecId, span: Span) {
         match self.defs.get(&name) {
             None => {

@@ -11,9 +11,9 @@
 //! assert!(cat.is_a("Named"));
 //! ```
 //!
-//! How it works: the [parser](parse_str) builds expressions as hash-consed nodes and evaluates what it can at once; what
-//! refers to fields or arguments waits (*late binding*) until a definition is finished, when all its references are
-//! replaced. Input is never trusted: whatever is wrong with it, or asks for too much (see [`Limits`]), becomes a
+//! How it works: the [parser](parse_str) builds expressions as hash-consed nodes and evaluates what it can at once;
+//! what refers to fields or arguments waits (*late binding*) until a definition is finished, when all its references
+//! are replaced. Input is never trusted: whatever is wrong with it, or asks for too much (see [`Limits`]), becomes a
 //! [`Diagnostic`].
 
 mod context;

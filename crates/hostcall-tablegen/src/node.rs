@@ -80,7 +80,8 @@ pub(crate) enum Kind {
     Var(Node),
     VarBit(Node, u32),
     Def(RecId),
-    /// A class with arguments, not yet instantiated. Each argument is two nodes: its position (`Int`) or qualified name, and its value.
+    /// A class with arguments, not yet instantiated. Each argument is two nodes: its position (`Int`) or qualified
+    /// name, and its value.
     ClassValue(RecId, Slice),
     Field(Node, Node),
     /// `name` is `?` or a string; so is each of `names`.
@@ -107,8 +108,8 @@ impl Flags {
     pub(crate) const INCOMPLETE: Flags = Flags(8);
     /// Contains a name: a reference, or a name `anonymous_N` that may still be decided.
     pub(crate) const NAMED: Flags = Flags(16);
-    /// Contains an operator that binds names, or one that may become simpler though nothing is resolved: only a walk through it can tell
-    /// what it refers to.
+    /// Contains an operator that binds names, or one that may become simpler though nothing is resolved: only a walk
+    /// through it can tell what it refers to.
     pub(crate) const UNCLEAR: Flags = Flags(32);
 
     pub(crate) fn has(self, flag: Flags) -> bool {
@@ -129,8 +130,8 @@ impl Flags {
     }
 }
 
-/// Names that an expression mentions, or that a resolver knows: a bit for each, which others may share. Where two sets have no bit in
-/// common, the resolver has nothing to say about the expression, and need not look into it.
+/// Names that an expression mentions, or that a resolver knows: a bit for each, which others may share. Where two sets
+/// have no bit in common, the resolver has nothing to say about the expression, and need not look into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NameSet(u64);
 
@@ -147,8 +148,8 @@ impl NameSet {
         NameSet(self.0 | other.0)
     }
 
-    /// Whether a resolver that knows these has something to say about an expression that mentions `others`. One that knows all may, even if
-    /// the expression mentions none.
+    /// Whether a resolver that knows these has something to say about an expression that mentions `others`. One that
+    /// knows all may, even if the expression mentions none.
     pub(crate) fn may_resolve(self, others: NameSet) -> bool {
         self == NameSet::ALL || self.0 & others.0 != 0
     }

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares names as LLVM orders records: bytes, but runs of digits compare as numbers, a shorter run first. `olFn2` is before `olFn10`.
+/// Compares names as LLVM orders records: bytes, but runs of digits compare as numbers, a shorter run first. `olFn2` is
+/// before `olFn10`.
 ///
 /// ```
 /// let mut names = ["olFn10", "olFn", "olFn2", "olFa"];
@@ -40,7 +41,8 @@ pub(crate) fn compare_numeric(a: &[u8], b: &[u8]) -> Ordering {
 mod tests {
     use super::compare_names;
 
-    /// The order in which `!instances` of `llvm-tblgen-22` lists records of these names; the corpus has the same (`record_order`).
+    /// The order in which `!instances` of `llvm-tblgen-22` lists records of these names; the corpus has the same
+    /// (`record_order`).
     #[test]
     fn runs_of_digits_are_numbers_and_a_shorter_run_is_first() {
         let ordered = ["A", "A1", "A1B", "A1B2", "A1B10", "A2", "A9", "A10", "A11", "A007", "A010", "AA", "A_1", "A_20", "a", "a0"];

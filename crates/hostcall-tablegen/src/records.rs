@@ -53,7 +53,8 @@ impl Records {
         self.classes.iter().map(|&id| Record { records: self, id })
     }
 
-    /// All definitions, in byte order of their names. Back ends mostly want those [of a class](Records::derived_from), whose order is another.
+    /// All definitions, in byte order of their names. Back ends mostly want those [of a class](Records::derived_from),
+    /// whose order is another.
     pub fn defs(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
         self.defs.iter().map(|&id| Record { records: self, id })
     }
@@ -78,8 +79,8 @@ impl Records {
         Record { records: self, id: id.0 }
     }
 
-    /// The definitions that have a class, in the order in which LLVM's back ends see them ([`compare_names`](crate::compare_names)); none if
-    /// there is no such class.
+    /// The definitions that have a class, in the order in which LLVM's back ends see them
+    /// ([`compare_names`](crate::compare_names)); none if there is no such class.
     pub fn derived_from(&self, class: &str) -> impl Iterator<Item = Record<'_>> {
         let class = self.class(class).map(|class| class.id);
         let has_class = |def: &Record<'_>| class.is_some_and(|class| self.context.is_subclass(def.id, class));

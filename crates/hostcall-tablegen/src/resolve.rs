@@ -1,7 +1,7 @@
 //! Late binding: replacing references by values wherever an expression mentions them.
 //!
-//! A [`Resolver`] says what a name stands for. Parts of an expression that refer to nothing, or to none of the names that the resolver
-//! knows, are returned untouched without being looked into.
+//! A [`Resolver`] says what a name stands for. Parts of an expression that refer to nothing, or to none of the names
+//! that the resolver knows, are returned untouched without being looked into.
 
 use crate::context::Context;
 use crate::node::{Flags, Kind, NameSet, Node, Slice};

@@ -1,4 +1,5 @@
-//! Interned texts: each text is stored once and compared by number. A text is bytes: what a string was cut to need not be UTF-8.
+//! Interned texts: each text is stored once and compared by number. A text is bytes: what a string was cut to need not
+//! be UTF-8.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;

@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Generous: tests run unoptimised, beside others, on slow machines. What must not happen is that time or memory explode.
+/// Generous: tests run unoptimised, beside others, on slow machines. What must not happen is that time or memory
+/// explode.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Runs the command in `dir`, and ends it at the limit.

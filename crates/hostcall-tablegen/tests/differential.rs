@@ -1,12 +1,14 @@
-//! Ours against `llvm-tblgen-22`, over TableGen sources that others wrote. They are read where they lie, and are no part of this tree:
+//! Ours against `llvm-tblgen-22`, over TableGen sources that others wrote. They are read where they lie, and are no
+//! part of this tree:
 //!
-//! * what Debian's development packages hold: `llvm-22-dev`, `libmlir-22-dev` and `libflang-22-dev`, which `cargo xtask test` unpacks to
-//!   `target/debian`. (`libclang-22-dev` and `liblld-22-dev` hold none.)
-//! * LLVM's tests of TableGen, if `HOSTCALL_LLVM_TABLEGEN_TESTS` names a folder that holds them (`llvm/test/TableGen` of LLVM's sources), each
-//!   with the macros of its `RUN:` lines. Those of back ends are among them: their sources are read, and the records compared.
+//! * what Debian's development packages hold: `llvm-22-dev`, `libmlir-22-dev` and `libflang-22-dev`, which `cargo xtask
+//!   test` unpacks to `target/debian`. (`libclang-22-dev` and `liblld-22-dev` hold none.)
+//! * LLVM's tests of TableGen, if `HOSTCALL_LLVM_TABLEGEN_TESTS` names a folder that holds them (`llvm/test/TableGen`
+//!   of LLVM's sources), each with the macros of its `RUN:` lines. Those of back ends are among them: their sources are
+//!   read, and the records compared.
 //!
-//! Each file must be accepted or refused by both; if accepted, both dumps must be equal, and if refused, the first error must be at
-//! the same line.
+//! Each file must be accepted or refused by both; if accepted, both dumps must be equal, and if refused, the first
+//! error must be at the same line.
 
 mod support;
 
@@ -106,7 +108,8 @@ fn language_tests(oracle: &'static Oracle) -> Vec<Trial> {
     trials
 }
 
-/// The sets of macros with which the `RUN:` lines of a test evaluate it, whatever back end they call; none for what is no test.
+/// The sets of macros with which the `RUN:` lines of a test evaluate it, whatever back end they call; none for what is
+/// no test.
 fn runs(text: &str) -> BTreeSet<Vec<String>> {
     let lines = text.lines().filter_map(|line| line.split_once("RUN:").map(|(_, command)| command));
     let commands = lines.filter_map(|line| line.split_once("-tblgen")).map(|(_, command)| command.split('|').next().unwrap_or(""));

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p hostcall --features test-utils --example serve_rate [PORTS [NAME]]`
 //!
-//! Fills a buffer with requests, then sweeps once and takes the thread's processor time: sweep, poll, lookup, handler, reply. (A GPU's writes
-//! arrive in another cache than this thread's own, so take the figures as a lower bound.)
+//! Fills a buffer with requests, then sweeps once and takes the thread's processor time: sweep, poll, lookup, handler,
+//! reply. (A GPU's writes arrive in another cache than this thread's own, so take the figures as a lower bound.)
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Several devices of one process that run the same programs with the same services.
 //!
-//! Each device has a server of its own: a thread that polled the memory of two devices would poll two NUMA nodes, and a device that is lost takes no other
-//! device's server with it. What they share is the services, whose handlers therefore run on the threads of all servers at once: a lock in a handler is
-//! one lock for all devices.
+//! Each device has a server of its own: a thread that polled the memory of two devices would poll two NUMA nodes, and a
+//! device that is lost takes no other device's server with it. What they share is the services, whose handlers
+//! therefore run on the threads of all servers at once: a lock in a handler is one lock for all devices.
 //!
 //! ```
 //! use hostcall::Fleet;
@@ -105,8 +105,8 @@ impl<'a> FleetBuilder<'a> {
         self
     }
 
-    /// Serving threads of all servers together, divided among them; each has at least one. Default: half of the processors, at least one and at most four
-    /// for each device.
+    /// Serving threads of all servers together, divided among them; each has at least one. Default: half of the
+    /// processors, at least one and at most four for each device.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -247,8 +247,9 @@ impl Fleet {
         self.members().map(|member| member.device.queue()).collect()
     }
 
-    /// Waits until the kernels in all queues have ended and every call that they posted has been handled, one queue for each device, in their order. All
-    /// are waited for, whatever becomes of one of them; [`Fleet::wait_each`] tells of each when it has ended.
+    /// Waits until the kernels in all queues have ended and every call that they posted has been handled, one queue for
+    /// each device, in their order. All are waited for, whatever becomes of one of them; [`Fleet::wait_each`] tells of
+    /// each when it has ended.
     ///
     /// # Errors
     /// What [`Server::wait`] says of those that failed. The others are as if they had been waited for alone.
@@ -259,7 +260,8 @@ impl Fleet {
         self.wait_each(queues, |_, _| {})
     }
 
-    /// As [`Fleet::wait`], and calls `ended` for each device as soon as it has ended, in the order in which they do, with what [`Server::wait`] says.
+    /// As [`Fleet::wait`], and calls `ended` for each device as soon as it has ended, in the order in which they do,
+    /// with what [`Server::wait`] says.
     ///
     /// # Errors
     /// As [`Fleet::wait`].

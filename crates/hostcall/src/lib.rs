@@ -1,8 +1,8 @@
 //! Code that runs on a GPU calls the host it runs beside, while the kernel is still running.
 //!
-//! A *service* is defined once, by [`macro@service`], in code that both sides compile. In a kernel it is a function to call; on the host it is a
-//! constructor that makes a [`Service`] of a closure. A [`Server`] answers the calls of the programs that are attached to it, on threads of its own,
-//! while their kernels run.
+//! A *service* is defined once, by [`macro@service`], in code that both sides compile. In a kernel it is a function to
+//! call; on the host it is a constructor that makes a [`Service`] of a closure. A [`Server`] answers the calls of the
+//! programs that are attached to it, on threads of its own, while their kernels run.
 //!
 //! This is a whole program: a service, a kernel that calls it, and the host that launches the kernel and answers.
 //!
@@ -56,10 +56,12 @@
 //! }
 //! ```
 //!
-//! `cargo hostcall new --kernel` writes this program with its `Cargo.toml` and `build.rs`; it runs on the simulator where there is no GPU.
+//! `cargo hostcall new --kernel` writes this program with its `Cargo.toml` and `build.rs`; it runs on the simulator
+//! where there is no GPU.
 //!
-//! This crate has two faces under one name. Built with `--cfg hostcall_device`, as `hostcall-build` does for kernels, it is the device library, which has
-//! the calls, `print!`, files, a heap and the rest of what kernels use; otherwise it is the host runtime, which this page describes.
+//! This crate has two faces under one name. Built with `--cfg hostcall_device`, as `hostcall-build` does for kernels,
+//! it is the device library, which has the calls, `print!`, files, a heap and the rest of what kernels use; otherwise
+//! it is the host runtime, which this page describes.
 #![cfg_attr(feature = "docs", doc = "The device library is documented as [`device`].")]
 #![cfg_attr(not(feature = "docs"), doc = "The device library is documented as the crate `hostcall_device`.")]
 //!
@@ -120,12 +122,13 @@ pub use offload::{
     ProgramBundle, Queue, SimConfig, include_program,
 };
 
-/// All of the crate that devices come from: beside what stands here, its errors, its plugins, and the doors to what other
-/// libraries made of CUDA and HSA.
+/// All of the crate that devices come from: beside what stands here, its errors, its plugins, and the doors to what
+/// other libraries made of CUDA and HSA.
 #[cfg(not(hostcall_device))]
 pub use offload as platform;
 
-/// The device library: what `hostcall` is in kernels. Here for its documentation only; calls that are made on the host go nowhere.
+/// The device library: what `hostcall` is in kernels. Here for its documentation only; calls that are made on the host
+/// go nowhere.
 #[cfg(all(not(hostcall_device), feature = "docs"))]
 pub mod device {
     #[doc(inline)]

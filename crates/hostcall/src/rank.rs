@@ -22,7 +22,8 @@ pub struct Rank {
 /// The variable with the rank on this machine.
 const LOCAL_RANK: &str = "HOSTCALL_LOCAL_RANK";
 
-/// Variables of launchers: its name, the rank, how many there are, and the rank on this machine. The first whose rank is set counts.
+/// Variables of launchers: its name, the rank, how many there are, and the rank on this machine. The first whose rank
+/// is set counts.
 const LAUNCHERS: [(&str, &str, &[&str], &[&str]); 7] = [
     ("hostcall", RANK, &[WORLD_SIZE], &[LOCAL_RANK, "LOCAL_RANK"]),
     ("Slurm", "SLURM_PROCID", &["SLURM_NTASKS", "SLURM_NPROCS"], &["SLURM_LOCALID"]),
@@ -89,7 +90,8 @@ impl Rank {
         Self::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
     }
 
-    /// The variables by which [`Rank::from_env`] of another process finds this rank. They come before those of any launcher.
+    /// The variables by which [`Rank::from_env`] of another process finds this rank. They come before those of any
+    /// launcher.
     pub fn variables(self) -> [(&'static str, String); 3] {
         let Self { rank, world, local } = self;
         [(RANK, rank), (WORLD_SIZE, world), (LOCAL_RANK, local)].map(|(name, value)| (name, value.to_string()))
@@ -131,7 +133,8 @@ impl Rank {
         self.local % devices
     }
 
-    /// Grants programs the variables with the rank and the number of ranks, which `hostcall::rank()` and `hostcall::world_size()` read in kernels.
+    /// Grants programs the variables with the rank and the number of ranks, which `hostcall::rank()` and
+    /// `hostcall::world_size()` read in kernels.
     pub fn grant(&self, builder: ServerBuilder) -> ServerBuilder {
         builder.env(RANK, self.rank.to_string()).env(WORLD_SIZE, self.world.to_string())
     }

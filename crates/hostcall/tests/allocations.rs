@@ -1,4 +1,5 @@
-//! What is allocated for a message: nothing for one that is answered at once, and nothing that stays for one that is kept.
+//! What is allocated for a message: nothing for one that is answered at once, and nothing that stays for one that is
+//! kept.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -26,7 +27,8 @@ impl Counting {
     }
 }
 
-// SAFETY: the system's allocator, with counts beside it that allocate nothing: a `Cell` that is initialised when the thread begins.
+// SAFETY: the system's allocator, with counts beside it that allocate nothing: a `Cell` that is initialised when the
+// thread begins.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::note(1, layout.size() as i64);
@@ -70,7 +72,8 @@ fn answer(batch: &mut Batch<'_>) {
     }
 }
 
-/// Allocations during a million messages to a service, and how many bytes more there are behind them. Messages that are kept are answered after each sweep.
+/// Allocations during a million messages to a service, and how many bytes more there are behind them. Messages that are
+/// kept are answered after each sweep.
 fn million(service: Service, kept: &Mutex<Vec<DeferredBatch>>) -> (u64, i64) {
     let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(PORTS, 32) };
     let mut server = Sweeper::new(PortBuffer::in_process(geometry).unwrap(), [service]).unwrap();

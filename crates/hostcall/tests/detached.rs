@@ -83,7 +83,8 @@ fn every_way_to_run_a_handler_answers_as_it_does_behind_a_port() {
                     _ if mode == "batch" && lane > 11 && mask >> 11 & 1 == 1 => Err(CallError::HandlerPanicked),
                     lane => Ok(u64::from(lane) << 33),
                 };
-                // Where the reply of a thread that panics is given by its drop, it says that it was dropped, or that it panicked.
+                // Where the reply of a thread that panics is given by its drop, it says that it was dropped, or that it
+                // panicked.
                 if !(mode == "deferred" && lane == 11) {
                     assert_eq!(result, expected, "{mode}, lane {lane} of {mask:x}");
                 }

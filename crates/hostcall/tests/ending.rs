@@ -15,7 +15,8 @@ use hostcall_abi::{Flags, Tag};
 /// Ends a test that would hang.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A device that keeps all ports full of posts for as long as they are acknowledged, and looks at nothing else. It never wraps.
+/// A device that keeps all ports full of posts for as long as they are acknowledged, and looks at nothing else. It
+/// never wraps.
 struct Flood {
     stop: Arc<AtomicBool>,
     thread: std::thread::JoinHandle<()>,
@@ -81,7 +82,8 @@ fn returns<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'stat
 /// Whether handlers return.
 type Gate = (Mutex<bool>, Condvar);
 
-/// A blocking service that is posted to, whose handlers return when the gate is opened; and how many of them have begun.
+/// A blocking service that is posted to, whose handlers return when the gate is opened; and how many of them have
+/// begun.
 fn gated() -> (Service, Arc<Gate>, Arc<AtomicU64>) {
     let (gate, begun) = (Arc::new((Mutex::new(false), Condvar::new())), Arc::new(AtomicU64::new(0)));
     let (theirs, counted) = (gate.clone(), begun.clone());
@@ -294,7 +296,8 @@ fn what_is_posted_before_lanes_are_told_that_the_server_leaves_is_handled() {
                         raw.send(port, 0, Tag::new(*next), 1, Flags::default(), 1, &[1]);
                         raw.ring(port, u32::from(Tag::new(*next).payload()));
                         *next += 1;
-                        // Pairs with the drain behind the word's store: either that finds the post, or this finds the word.
+                        // Pairs with the drain behind the word's store: either that finds the post, or this finds the
+                        // word.
                         fence(Ordering::SeqCst);
                         if raw.closed() != 0 {
                             return posted;

@@ -1,4 +1,5 @@
-//! What serving threads do while nobody calls, counted in turns over the ports and in rests. `bench` measures what it costs.
+//! What serving threads do while nobody calls, counted in turns over the ports and in rests. `bench` measures what it
+//! costs.
 
 mod common;
 
@@ -29,7 +30,8 @@ fn with_no_kernel_in_flight_every_thread_parks() {
     let s = four_threads();
     drop(s.awake);
     eventually("no thread looks at anything", || meanwhile(&s.server, MOMENT).iter().all(|thread| thread.turns == 0));
-    // A wake-up from before may have been on its way to each of them. Threads that nap instead would rest ten thousand times.
+    // A wake-up from before may have been on its way to each of them. Threads that nap instead would rest ten thousand
+    // times.
     let later = meanwhile(&s.server, Duration::from_millis(500));
     assert!(later.iter().all(|thread| thread.rests <= 2), "{later:?}");
     let awake = s.server.keep_awake();

@@ -133,7 +133,8 @@ fn the_memory_of_a_buffer_is_freed_with_its_last_user() {
     eventually("the memory is freed", || std::sync::Arc::strong_count(&kept) == 1);
 }
 
-/// A wave of 32 lanes calls a service whose first handler stays until the server is known to be going. How many handlers ran.
+/// A wave of 32 lanes calls a service whose first handler stays until the server is known to be going. How many
+/// handlers ran.
 fn handlers_run_while_the_server_goes(builder: ServerBuilder, refine: fn(Service) -> Service) -> usize {
     let runs = Arc::new(AtomicUsize::new(0));
     let (began, beginning) = mpsc::channel();
@@ -274,7 +275,8 @@ fn values_whose_drops_panic_end_no_serving_thread_when_their_services_go() {
         // Whatever threads there are: all of them are at work, and know the services.
         s.device.run_wave(0xff, |wave| assert_eq!(wave.call(2, &[1]), Ok(vec![2])));
         assert_eq!(s.device.wave(0).call(3, &[1]), Ok(vec![2]));
-        // Who drops what a registry alone knows is who unregisters, and that is no serving thread; its panic is its own.
+        // Who drops what a registry alone knows is who unregisters, and that is no serving thread; its panic is its
+        // own.
         for handle in &handles {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handle.unregister()));
         }

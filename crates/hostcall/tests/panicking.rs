@@ -1,4 +1,5 @@
-//! Panics on the host outside of handlers: a subscriber of `tracing` that panics. In a process of its own: the subscriber is the process's.
+//! Panics on the host outside of handlers: a subscriber of `tracing` that panics. In a process of its own: the
+//! subscriber is the process's.
 
 mod common;
 

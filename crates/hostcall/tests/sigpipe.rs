@@ -1,4 +1,5 @@
-//! A host in C or C++ has not said what SIGPIPE is to do, and what it does then is to end the process. Alone in its process, whose disposition it sets.
+//! A host in C or C++ has not said what SIGPIPE is to do, and what it does then is to end the process. Alone in its
+//! process, whose disposition it sets.
 #![cfg(target_os = "linux")]
 
 mod common;

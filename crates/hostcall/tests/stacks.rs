@@ -59,7 +59,8 @@ fn an_overflow_names_the_service_whose_handler_it_was() {
     }
 }
 
-/// Sources of this crate in which a thread is made without `offload::host`, and what runs there: nothing of the application's.
+/// Sources of this crate in which a thread is made without `offload::host`, and what runs there: nothing of the
+/// application's.
 const OTHERS: [(&str, &str); 2] =
     [("src/builtin/standard/reactor/mod.rs", "waits for descriptors"), ("src/record/trace.rs", "writes spans to a file")];
 

@@ -1,10 +1,12 @@
 //! What the behaviour tests share: the device they run on, and a program attached to a server.
 //!
-//! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, `hsa:0`, …); the default is the simulator. With `hsa:0` and the library
-//! of `tests/hsa-on-sim` in `HOSTCALL_HSA_LIBRARY`, they run through the HSA plugin, on the simulator all the same.
+//! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, `hsa:0`, …); the default is the
+//! simulator. With `hsa:0` and the library of `tests/hsa-on-sim` in `HOSTCALL_HSA_LIBRARY`, they run through the HSA
+//! plugin, on the simulator all the same.
 //!
-//! `HOSTCALL_TEST_PORTS` and `HOSTCALL_TEST_SLOTS` make ports and staging slots scarce, for servers of which a test does not say itself how many they
-//! have. `cargo xtask scarcity` runs every behaviour so. With `HOSTCALL_TEST_HELP=1`, waves that wait serve ports, where they can.
+//! `HOSTCALL_TEST_PORTS` and `HOSTCALL_TEST_SLOTS` make ports and staging slots scarce, for servers of which a test
+//! does not say itself how many they have. `cargo xtask scarcity` runs every behaviour so. With `HOSTCALL_TEST_HELP=1`,
+//! waves that wait serve ports, where they can.
 //!
 //! `HOSTCALL_TEST_KERNELS` names an image that takes the place of the kernels: those of `tests/cpp/cpp/twins.cu`.
 
@@ -37,7 +39,8 @@ pub fn on_gpu() -> bool {
     !device_spec().starts_with("sim") && !emulated()
 }
 
-/// Whether a library that the tests were given stands in for a GPU's runtime, or whether `HOSTCALL_TEST_FEW` asks for few waves, as for an emulator.
+/// Whether a library that the tests were given stands in for a GPU's runtime, or whether `HOSTCALL_TEST_FEW` asks for
+/// few waves, as for an emulator.
 pub fn emulated() -> bool {
     let stands_in = device_spec().starts_with("hsa") && std::env::var_os("HOSTCALL_HSA_LIBRARY").is_some();
     stands_in || std::env::var_os("HOSTCALL_TEST_FEW").is_some()
@@ -78,7 +81,8 @@ pub fn builder(device: &Device) -> ServerBuilder {
     builder
 }
 
-/// What the test is about takes so many ports at once: as many calls wait, or ports are kept. They are there, however few the environment asks for.
+/// What the test is about takes so many ports at once: as many calls wait, or ports are kept. They are there, however
+/// few the environment asks for.
 pub fn with_ports(builder: ServerBuilder, least: u32) -> ServerBuilder {
     match number(PORTS) {
         Some(ports) if ports < least => {

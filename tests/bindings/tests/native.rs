@@ -1,6 +1,7 @@
 //! What is generated, compiled: it has no warnings, and values that Rust encodes come back through it as they were.
 //!
-//! The headers that generated files include belong to other parts of the repository: `include/`, `crates/hostcall-c/include/`.
+//! The headers that generated files include belong to other parts of the repository: `include/`,
+//! `crates/hostcall-c/include/`.
 #![allow(missing_docs, reason = "a test")]
 
 use std::ffi::OsStr;

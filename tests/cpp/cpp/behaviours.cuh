@@ -672,7 +672,8 @@ struct Tally {
     }
 };
 
-/// Calls that a wave makes together. Each returns the number of the call, as the host counts them, and something of the arguments.
+/// Calls that a wave makes together. Each returns the number of the call, as the host counts them, and something of the
+/// arguments.
 struct Together {
     /// No argument.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> none() {

@@ -16,7 +16,8 @@ HC_DEVICE_INLINE u64 mix(u64 value) {
 /// Whether a lane takes part in a call, as part of any mask.
 HC_DEVICE_INLINE bool takes_part(u64 lane, u32 call) { return mix(lane << 16 | call) % 4 != 0 || call == 0; }
 
-/// Sends up to six words of data, and checks what comes back: their sum, which the handler makes differ from lane to lane, and their number.
+/// Sends up to six words of data, and checks what comes back: their sum, which the handler makes differ from lane to
+/// lane, and their number.
 HC_DEVICE_INLINE u32 exchange(void* buffer, bool mail, u32 service, u64 lane, u32 call) {
     u64 words[8] = {lane << 8 | call, mix(lane + call) % 7};
     u64 sum = words[0];

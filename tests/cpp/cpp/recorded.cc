@@ -1,4 +1,5 @@
-// The client in C++ over a machine whose every access is a function of the test's, for one lane of a program of messages.
+// The client in C++ over a machine whose every access is a function of the test's, for one lane of a program of
+// messages.
 #include "hostcall.cuh"
 
 using hostcall::u32;
@@ -140,8 +141,8 @@ void receive(const group& all, hostcall::wire::held& held, const message& m, boo
 
 }  // namespace
 
-/// Carries out one message for the calling lane. Kinds: 0 a call, 1 a post, 2 a call that is dropped, 3 one over a port that is kept,
-/// and fetched late, 4 and 5 a call and a post of the first lane with the help of the others.
+/// Carries out one message for the calling lane. Kinds: 0 a call, 1 a post, 2 a call that is dropped, 3 one over a port
+/// that is kept, and fetched late, 4 and 5 a call and a post of the first lane with the help of the others.
 extern "C" __attribute__((visibility("default"))) void hc_carry_out(const machine_table* machine, const message* m, outcome* out) {
     table = machine;
     *out = {};

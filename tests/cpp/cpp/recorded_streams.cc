@@ -1,7 +1,8 @@
-// Messages of streams, as the client in C++ sends them, over a machine whose every access is a function of the test's, for one lane of a
-// wave.
+// Messages of streams, as the client in C++ sends them, over a machine whose every access is a function of the test's,
+// for one lane of a wave.
 //
-// Lanes and their collectives are the simulator's: the test is the simulator. What concerns rings is told to the test instead of made.
+// Lanes and their collectives are the simulator's: the test is the simulator. What concerns rings is told to the test
+// instead of made.
 #include "hostcall_abi.h"
 
 #include "hostcall/config.cuh"

@@ -1,5 +1,5 @@
-// Kernels of `tests/behaviours/kernels` in C++: names, parameters and services are the same, so the tests of `tests/behaviours` run these
-// kernels, too. `tests/twins.rs` has the list of them.
+// Kernels of `tests/behaviours/kernels` in C++: names, parameters and services are the same, so the tests of
+// `tests/behaviours` run these kernels, too. `tests/twins.rs` has the list of them.
 #include "behaviours.cuh"
 
 using hostcall::status;
@@ -137,7 +137,8 @@ HOSTCALL_KERNEL(pending, u64* results, u64 n) {
     results[i] = first * 1000000 + second * 1000 + HOSTCALL_OR_ABORT("c", c.wait()).value_or(0);
 }
 
-// A call that is given up, and ones behind it over the same ports. The nap may end once it is given up, which `picky` tells.
+// A call that is given up, and ones behind it over the same ports. The nap may end once it is given up, which `picky`
+// tells.
 HOSTCALL_KERNEL(impatient, u64* results, u64 n) {
     const u64 i = hostcall::global_id();
     if (2 * i + 1 >= n) return;

@@ -4,7 +4,8 @@
 using hostcall::u32;
 using hostcall::u64;
 
-/// Each lane stores words of four equal parts, and counts the words of the host's whose parts differ. It ends when the host has seen enough.
+/// Each lane stores words of four equal parts, and counts the words of the host's whose parts differ. It ends when the
+/// host has seen enough.
 HOSTCALL_KERNEL(whole_words, u64 to_host, u64 from_host, u32* torn, u32 rounds, u64 n) {
     const u64 lane = hostcall::global_id();
     if (lane >= n) return;

@@ -1,4 +1,5 @@
-//! The host of the first example of docs/guide/cpp.md. `add42.so`, in the current directory, is examples/cuda/add42.cu, compiled for the simulator.
+//! The host of the first example of docs/guide/cpp.md. `add42.so`, in the current directory, is examples/cuda/add42.cu,
+//! compiled for the simulator.
 
 use hostcall::Server;
 use hostcall_cpp_tests::services::host;

@@ -1,7 +1,8 @@
 //! What the tests share: the images of the kernels in C++, and the handlers that they call.
 //!
-//! They run on the simulator, with images that `build.rs` has compiled. With `HOSTCALL_TEST_DEVICE=cuda:0` the behaviours run there, with
-//! the images of `HOSTCALL_CPP_CUBINS`, a directory of `*.cubin`, each named after its compiler: `cargo xtask gpu-bundle` has them.
+//! They run on the simulator, with images that `build.rs` has compiled. With `HOSTCALL_TEST_DEVICE=cuda:0` the
+//! behaviours run there, with the images of `HOSTCALL_CPP_CUBINS`, a directory of `*.cubin`, each named after its
+//! compiler: `cargo xtask gpu-bundle` has them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +37,8 @@ pub fn images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_CPP_CUBINS")
 }
 
-/// The cubins in the directory that a variable names, or the code objects; or the simulator's images, for a stand-in of AMD's runtime.
+/// The cubins in the directory that a variable names, or the code objects; or the simulator's images, for a stand-in of
+/// AMD's runtime.
 fn cubins(variable: &str) -> Vec<(String, PathBuf)> {
     let dir = std::env::var_os(variable).unwrap_or_else(|| panic!("on a GPU {variable} names a directory with *.cubin or *.co"));
     let files = std::fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
@@ -59,7 +61,8 @@ pub fn packet_images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_PACKETS_CUBINS")
 }
 
-/// The same of the kernel that probes words of 16 bytes; on a GPU from `HOSTCALL_WHOLE_IMAGES`, cubins or AMD's code objects.
+/// The same of the kernel that probes words of 16 bytes; on a GPU from `HOSTCALL_WHOLE_IMAGES`, cubins or AMD's code
+/// objects.
 ///
 /// # Panics
 /// When there should be images, and there are none.

@@ -261,7 +261,8 @@ fn packets_compile_for_every_architecture_with_accesses_that_the_host_sees() {
     }
 }
 
-/// Debian's, as `cargo xtask setup` unpacks it, with the compiler and the libraries that it needs; `None`: not there, which is printed.
+/// Debian's, as `cargo xtask setup` unpacks it, with the compiler and the libraries that it needs; `None`: not there,
+/// which is printed.
 fn hipcc() -> Option<Command> {
     let usr = root().join("target/debian/usr");
     let (script, clang) = (usr.join("bin/hipcc.pl"), usr.join("lib/llvm-15/bin"));
@@ -289,7 +290,8 @@ fn hipcc_5_2_compiles_both_passes_for_gfx90a() {
     for (pass, (source, standard)) in ways.flat_map(|way| ["--cuda-device-only", "--cuda-host-only"].map(|pass| (pass, way))) {
         let Some(mut command) = hipcc() else { return };
         command.args([standard, "--offload-arch=gfx90a", "-S", pass, "-Wall", "-Wextra", "-Werror", "-include", "hip/hip_runtime.h"]);
-        // It names libraries to a compiler that links nothing. And clang 15 cannot clear more of a stack at once than this.
+        // It names libraries to a compiler that links nothing. And clang 15 cannot clear more of a stack at once than
+        // this.
         command.args(["-Wno-unused-command-line-argument", "-mllvm", "-amdgpu-mem-intrinsic-expand-size=64"]);
         command.arg("-I").arg(root().join("include")).arg("-I").arg(root().join("examples/cuda"));
         run(command.args(["-x", "hip"]).arg(source).arg("-o").arg(&image));

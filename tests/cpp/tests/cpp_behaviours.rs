@@ -1,4 +1,5 @@
-//! Kernels in C++ against the real server: compiled for the simulator, or for the GPU that `HOSTCALL_TEST_DEVICE` names.
+//! Kernels in C++ against the real server: compiled for the simulator, or for the GPU that `HOSTCALL_TEST_DEVICE`
+//! names.
 #![allow(missing_docs, reason = "a test")]
 
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What NVRTC makes of the headers, of the newest CUDA and of the oldest that is served, with the headers given by their names. Nothing of it is run.
+//! What NVRTC makes of the headers, of the newest CUDA and of the oldest that is served, with the headers given by
+//! their names. Nothing of it is run.
 #![allow(missing_docs, reason = "a test")]
 
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -54,7 +55,8 @@ fn ptx(nvrtc: &Library, source: &str, options: &[&str]) -> String {
     let text = c(read(root().join("examples/cuda").join(source)));
     let options: Vec<CString> = options.iter().map(|option| c(*option)).collect();
     let pointers = |all: &[CString]| all.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
-    // SAFETY: the functions of `nvrtc.h`, with its types; every array has as many elements as is said, and lives until the call has ended.
+    // SAFETY: the functions of `nvrtc.h`, with its types; every array has as many elements as is said, and lives until
+    // the call has ended.
     unsafe {
         let create = nvrtc.get::<Create>(b"nvrtcCreateProgram").expect("a function");
         let compile = nvrtc.get::<Compile>(b"nvrtcCompileProgram").expect("a function");

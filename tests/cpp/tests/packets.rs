@@ -1,5 +1,5 @@
-//! Kernels that fill packets of AMD's form, in C++ by `hostcall_packets.cuh` and in Rust by `hostcall::packets`, served by `libamd_hostcall`: on
-//! the simulator, or on the device that `HOSTCALL_TEST_DEVICE` names.
+//! Kernels that fill packets of AMD's form, in C++ by `hostcall_packets.cuh` and in Rust by `hostcall::packets`, served
+//! by `libamd_hostcall`: on the simulator, or on the device that `HOSTCALL_TEST_DEVICE` names.
 #![allow(missing_docs, reason = "a test")]
 
 use std::ffi::{c_int, c_void};
@@ -200,7 +200,8 @@ impl Bench {
     }
 }
 
-/// Whether atomic operations of the device and of the host on one word of the host's are atomic for each other. Stacks need that.
+/// Whether atomic operations of the device and of the host on one word of the host's are atomic for each other. Stacks
+/// need that.
 fn atomics_reach_the_host(kernels: &Kernels) -> bool {
     let Bench { device, queue, program, _server } = Bench::new(&device_spec(), kernels);
     let word = device.alloc_host::<u64>(1).expect("memory of the host");
@@ -233,7 +234,8 @@ fn can_fill(kernels: &Kernels, form: Form) -> bool {
     can
 }
 
-/// The devices of a test: lanes as fibers, in another wave size, and as threads; or the GPU. Of many waves there are only fibers.
+/// The devices of a test: lanes as fibers, in another wave size, and as threads; or the GPU. Of many waves there are
+/// only fibers.
 fn devices(lanes: u32) -> Vec<String> {
     let all = ["sim", "sim:lanes=64", "sim:seed=3", "sim:threads"].map(str::to_owned);
     match (on_simulator(), lanes) {

@@ -40,7 +40,8 @@ fn the_page_shows_the_files_of_its_first_example() {
     assert_eq!(blocks("cpp")[0], code, "examples/cuda/add42.cu");
     let host = &blocks("rust,ignore")[0];
     assert!(has_lines(&file("tests/cpp/examples/cpp_add42.rs"), host), "examples/cpp_add42.rs is not\n{host}");
-    // The trait has more functions than the page shows: each that it shows is there as it shows it, with what it says of it.
+    // The trait has more functions than the page shows: each that it shows is there as it shows it, with what it says
+    // of it.
     let (services, shown) = (file("examples/cuda/services.rs"), &blocks("rust")[0]);
     let (head, functions) = shown.split_once("pub trait Host {\n").expect("a trait");
     assert!(has_lines(&services, &format!("{head}pub trait Host {{")), "{head}");

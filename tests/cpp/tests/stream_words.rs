@@ -1,8 +1,9 @@
-//! Streams in C++ against streams in Rust: the same random messages, of values, of bytes and of text, over the same machine. Every access,
-//! in order, must be equal, and what becomes of each message.
+//! Streams in C++ against streams in Rust: the same random messages, of values, of bytes and of text, over the same
+//! machine. Every access, in order, must be equal, and what becomes of each message.
 //!
-//! Lanes of a wave are threads. What they do together they do as on a device: each learns what the others said. So nothing depends on which
-//! thread runs first, because only the first lane of a group changes what others read, and only while they wait for it.
+//! Lanes of a wave are threads. What they do together they do as on a device: each learns what the others said. So
+//! nothing depends on which thread runs first, because only the first lane of a group changes what others read, and
+//! only while they wait for it.
 #![allow(missing_docs, reason = "a test")]
 
 use std::cell::RefCell;
@@ -133,7 +134,8 @@ fn together(mask: u64, value: u64, note: Access) -> Arc<Vec<u64>> {
     wave.together(mask, lane, value)
 }
 
-/// The machine of both clients, by addresses: `ring_table` of `cpp/recorded_streams.cc`, and what `hostcall-device` asks of each machine.
+/// The machine of both clients, by addresses: `ring_table` of `cpp/recorded_streams.cc`, and what `hostcall-device`
+/// asks of each machine.
 #[derive(Clone, Copy, Debug)]
 struct Machine;
 
@@ -164,7 +166,8 @@ impl Lanes for Machine {
         unreachable!("streams nap");
     }
     fn now_ns(self) -> u64 {
-        // Rust's client looks at the clock also for a message that is not sent, so looks are no accesses, and do not move it. Naps do.
+        // Rust's client looks at the clock also for a message that is not sent, so looks are no accesses, and do not
+        // move it. Naps do.
         with(|lane| lane.clock + 1000 * u64::from(lane.wave.memory.lock().expect("no lane panicked").naps))
     }
 }

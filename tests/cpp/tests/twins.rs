@@ -1,4 +1,5 @@
-//! Kernels in C++ pass the tests of the kernels in Rust whose names they have: `tests/rust_behaviours` over `cpp/twins.cu`.
+//! Kernels in C++ pass the tests of the kernels in Rust whose names they have: `tests/rust_behaviours` over
+//! `cpp/twins.cu`.
 #![allow(missing_docs, reason = "a test")]
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use hostcall_test_support::{built, succeed, text};
 /// Tests that are about Rust: its formatting, and lines as long as a heap has room for.
 const ABOUT_RUST: [&str; 2] = ["print::formats_are_those_of_the_host", "print::lines_longer_than_a_message_come_out_whole"];
 
-/// Tests whose many lanes take minutes where each is a thread, because all of a wave meet many times in a call with strings.
+/// Tests whose many lanes take minutes where each is a thread, because all of a wave meet many times in a call with
+/// strings.
 const MANY_LANES: [&str; 2] =
     ["print::lines_of_many_waves_are_whole_and_in_order_and_none_is_lost", "print::standard_output_may_be_a_pipe"];
 

@@ -1,5 +1,5 @@
-//! Whether words of 16 bytes cross between a device and the host in one piece: all that the wire is made of depends on it. To be run first on
-//! a machine that nobody has tried: where this fails, nothing else can work.
+//! Whether words of 16 bytes cross between a device and the host in one piece: all that the wire is made of depends on
+//! it. To be run first on a machine that nobody has tried: where this fails, nothing else can work.
 #![allow(missing_docs, reason = "a test")]
 
 use std::sync::atomic::{AtomicBool, Ordering};

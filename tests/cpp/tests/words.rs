@@ -1,10 +1,9 @@
-//! The client in C++ against the client in Rust: the same random programs of messages over the same machine. Every access, in order,
-//! must be equal, and
-//! what comes of each message.
+//! The client in C++ against the client in Rust: the same random programs of messages over the same machine. Every
+//! access, in order, must be equal, and what comes of each message.
 //!
-//! A lane runs alone. What it would learn from the others of its wave, the machine answers: they all agree in ballots, and what the
-//! first lane
-//! passes to the others was noted when that one ran. So all lanes of a group are run one after another.
+//! A lane runs alone. What it would learn from the others of its wave, the machine answers: they all agree in ballots,
+//! and what the first lane passes to the others was noted when that one ran. So all lanes of a group are run one after
+//! another.
 #![allow(missing_docs, reason = "a test")]
 
 use std::cell::RefCell;
@@ -426,20 +425,22 @@ fn message(random: &mut Random) -> (Message, u32) {
         seed: random.below(u32::MAX),
         reply_words: 1 + random.below(3),
     };
-    // Lanes of a group agree in ballots as long as they look together: beyond that the first looks alone, for which one lane is run.
+    // Lanes of a group agree in ballots as long as they look together: beyond that the first looks alone, for which one
+    // lane is run.
     let delay = if mask.is_power_of_two() { [0, 3, 40, 150][random.below(4) as usize] } else { random.below(20) };
     (m, delay)
 }
 
-/// Each lane of a message, the first one first, from the same memory; what each did, what came of it, and the memory behind it.
+/// Each lane of a message, the first one first, from the same memory; what each did, what came of it, and the memory
+/// behind it.
 fn lanes(m: &Message, delay: u32, memory: &State, mut carry_out: impl FnMut(&Message) -> Outcome) -> (Vec<(Vec<Access>, Outcome)>, State) {
     let leader = m.mask.trailing_zeros();
     let mut passed = VecDeque::new();
     let mut after = memory.clone();
     let all = (0..64).filter(|lane| m.mask >> lane & 1 == 1).map(|lane| {
         let seen = if lane == leader { VecDeque::new() } else { passed.clone() };
-        // A message without payload is complete with the first lane's word: the others look for replies to a message of which
-        // they stored nothing.
+        // A message without payload is complete with the first lane's word: the others look for replies to a message of
+        // which they stored nothing.
         let tag = if lane == leader { memory.tag.clone() } else { after.tag.clone() };
         STATE.set(State { lane, leader, passed: seen, delay, tag, pauses: 0, trace: Vec::new(), ..memory.clone() });
         let outcome = carry_out(m);

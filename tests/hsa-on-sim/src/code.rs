@@ -26,7 +26,8 @@ pub(crate) struct Code {
     dynamic: bool,
 }
 
-/// Begins the name of the word by which the build says so of a kernel of which the compiler did not: one that calls itself.
+/// Begins the name of the word by which the build says so of a kernel of which the compiler did not: one that calls
+/// itself.
 const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 #[derive(Default)]

@@ -109,7 +109,8 @@ pub extern "C" fn hsa_amd_memory_fill(to: *mut c_void, value: u32, count: usize)
     const PAGE: usize = 4096;
     let (first, last) = (start.next_multiple_of(PAGE), end / PAGE * PAGE);
     if value == 0 && owner != CPU && first < last {
-        // SAFETY: whole pages of the simulator's own private mapping, which come back as zeros; what is before them is filled first.
+        // SAFETY: whole pages of the simulator's own private mapping, which come back as zeros; what is before them is
+        // filled first.
         unsafe {
             std::ptr::write_bytes(start as *mut u8, 0, first - start);
             if libc::madvise(first as *mut c_void, last - first, libc::MADV_DONTNEED) == 0 {

@@ -1,23 +1,25 @@
-//! A stand-in for `libhsa-runtime64.so.1` whose GPUs are this project's CPU simulator, for tests of everything above the instruction set.
+//! A stand-in for `libhsa-runtime64.so.1` whose GPUs are this project's CPU simulator, for tests of everything above
+//! the instruction set.
 //!
-//! It exports the functions that `offload::hsa` looks up, and does what the HSA specification and AMD's extension say of them. Images are the
-//! simulator's; kernels run when the packet processor takes a packet that points at them. Where the specification leaves a choice, it takes the
-//! unpleasant one:
+//! It exports the functions that `offload::hsa` looks up, and does what the HSA specification and AMD's extension say
+//! of them. Images are the simulator's; kernels run when the packet processor takes a packet that points at them. Where
+//! the specification leaves a choice, it takes the unpleasant one:
 //!
-//! * packets behind the last doorbell are not looked at, and doorbells may ring in any order; a packet whose header is *invalid* stops the
-//!   queue until the header is published;
+//! * packets behind the last doorbell are not looked at, and doorbells may ring in any order; a packet whose header is
+//!   *invalid* stops the queue until the header is published;
 //! * packets without the barrier bit run beside those before them;
 //! * memory comes full of junk, and copies check that the agent was allowed to reach both sides;
 //! * waits return early now and then, and handlers are called last come, first served;
-//! * an engine does its copies one after another, and one that waits for a signal holds up those behind it; with `HSA_ENABLE_SDMA=0`
-//!   copies wait until no kernel runs;
+//! * an engine does its copies one after another, and one that waits for a signal holds up those behind it; with
+//!   `HSA_ENABLE_SDMA=0` copies wait until no kernel runs;
 //! * a kernel that faults stops its queue, and its signals never fire.
 //!
-//! What is no object of the interface (a destroyed signal, an unknown kernel) ends the process with a sentence, where a real runtime may do
-//! anything.
+//! What is no object of the interface (a destroyed signal, an unknown kernel) ends the process with a sentence, where a
+//! real runtime may do anything.
 //!
-//! `HSA_ON_SIM` lists the GPUs, separated by semicolons: each is a simulator's settings (`offload::SimConfig` as text), with the word `nobar` for one
-//! whose memory the host cannot reach, and `counter=HZ` for one whose constant counter has so many ticks a second (0: it does not say). The default is `;nobar;lanes=64`.
+//! `HSA_ON_SIM` lists the GPUs, separated by semicolons: each is a simulator's settings (`offload::SimConfig` as text),
+//! with the word `nobar` for one whose memory the host cannot reach, and `counter=HZ` for one whose constant counter
+//! has so many ticks a second (0: it does not say). The default is `;nobar;lanes=64`.
 
 pub mod agents;
 pub mod code;

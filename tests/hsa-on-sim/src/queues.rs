@@ -52,7 +52,8 @@ struct State {
     ended: bool,
 }
 
-// SAFETY: slots are accessed as the interface says: by their producer before the header is stored, by the packet processor after.
+// SAFETY: slots are accessed as the interface says: by their producer before the header is stored, by the packet
+// processor after.
 unsafe impl Send for Ring {}
 // SAFETY: as above.
 unsafe impl Sync for Ring {}
@@ -119,7 +120,8 @@ pub unsafe extern "C" fn hsa_queue_create(
     hsa_status_t::SUCCESS
 }
 
-/// `hsa_queue_destroy`. Kernels that run are not waited for. The packet processor is, unless it calls this itself, through the queue's owner.
+/// `hsa_queue_destroy`. Kernels that run are not waited for. The packet processor is, unless it calls this itself,
+/// through the queue's owner.
 #[unsafe(no_mangle)]
 pub extern "C" fn hsa_queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     let ring = find(queue);
@@ -293,7 +295,8 @@ impl Ring {
             return Err(Bad(format!("arguments at {:#x}", packet.kernarg_address)));
         }
         let mut arguments = vec![0; wants];
-        // SAFETY: whoever published the packet promised arguments there, as many as the kernel takes (perhaps none), until it has ended.
+        // SAFETY: whoever published the packet promised arguments there, as many as the kernel takes (perhaps none),
+        // until it has ended.
         unsafe { ptr::copy(packet.kernarg_address as *const u8, arguments.as_mut_ptr(), wants) };
         lock(&self.state).running += 1;
         gpu.running.fetch_add(1, Ordering::SeqCst);

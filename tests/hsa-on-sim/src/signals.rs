@@ -14,7 +14,8 @@ use crate::world::{TIMESTAMP_HZ, lock, world};
 /// A signal.
 #[derive(Default)]
 pub(crate) struct Signal {
-    /// Sequentially consistent throughout: this is a stand-in, and shall hide nothing behind its own ordering but the order of events.
+    /// Sequentially consistent throughout: this is a stand-in, and shall hide nothing behind its own ordering but the
+    /// order of events.
     value: AtomicI64,
     /// Whether a handler waits for it.
     watched: AtomicBool,

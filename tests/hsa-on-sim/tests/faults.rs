@@ -1,4 +1,5 @@
-//! What is left of a device after its kernel trapped, touched memory that is not there, or executed what is no instruction.
+//! What is left of a device after its kernel trapped, touched memory that is not there, or executed what is no
+//! instruction.
 
 mod common;
 
@@ -85,7 +86,8 @@ fn a_kernel_without_the_stack_it_needs_loses_the_device_and_the_default_is_enoug
     hsa::set_stack(&lost, 0).unwrap();
     let (queue, program) = (lost.queue().unwrap(), program(&lost));
     let data = lost.alloc::<u32>(1).unwrap();
-    // The stand-in says of every kernel that it calls through pointers, and refuses to run one with no more stack than that.
+    // The stand-in says of every kernel that it calls through pointers, and refuses to run one with no more stack than
+    // that.
     launch(&queue, &program.kernel("scale").unwrap(), Launch::linear(1, 1), Args::new().value(1u32).slice(&data));
     is_lost(&lost, &queue, &program, "a queue failed: a packet makes no sense");
     let again = lost.reset().unwrap();

@@ -1,4 +1,5 @@
-//! The packet processor's rules, on queues that nobody but the test writes to. The library is linked in here, not opened.
+//! The packet processor's rules, on queues that nobody but the test writes to. The library is linked in here, not
+//! opened.
 
 mod common;
 
@@ -36,7 +37,8 @@ impl Bench {
     fn new() -> Bench {
         ok(hsa_init());
         let (sender, failures) = channel();
-        // Never freed: nobody says until when the callback may run, and who hears of a failure may be gone before it returns.
+        // Never freed: nobody says until when the callback may run, and who hears of a failure may be gone before it
+        // returns.
         let sender: &'static Sender<_> = Box::leak(Box::new(sender));
         let (mut queue, mut reader, mut executable) = (ptr::null_mut(), Default::default(), Default::default());
         let image = &common::bundle().images[0].bytes;

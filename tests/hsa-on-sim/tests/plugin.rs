@@ -98,7 +98,8 @@ fn kernels_learn_how_long_a_tick_of_their_gpus_counter_is() {
     let gpus = "counter=25000000;counter=27000000,nobar;counter=0;";
     in_child("kernels_learn_how_long_a_tick_of_their_gpus_counter_is", &[("HSA_ON_SIM", gpus)], || {
         let of = |nanos, fraction| Tick { nanos, fraction };
-        // A second of the counter is a second, where the plugin could write by the window and where it could not. Who is not told believes in 100 MHz.
+        // A second of the counter is a second, where the plugin could write by the window and where it could not. Who
+        // is not told believes in 100 MHz.
         for (number, hz, tick) in
             [(0, 25_000_000, of(40, 0)), (1, 27_000_000, of(37, 159_072_862)), (2, 100_000_000, of(10, 0)), (3, 100_000_000, of(10, 0))]
         {

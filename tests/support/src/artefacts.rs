@@ -10,10 +10,12 @@ use object::{Endianness, Object as _, ObjectSymbol as _};
 
 use crate::{succeed, text};
 
-/// Builds a target of a package (`--lib`, or `--bin`, `--example` or `--test` with a name) as the tests were built, and says its files.
+/// Builds a target of a package (`--lib`, or `--bin`, `--example` or `--test` with a name) as the tests were built, and
+/// says its files.
 ///
-/// `HOSTCALL_TEST_SELECTION` has the words by which the tests that run were selected, such as `--workspace --features x`, because with others
-/// cargo would build nearly everything again, with other features. Without it the package is built.
+/// `HOSTCALL_TEST_SELECTION` has the words by which the tests that run were selected, such as `--workspace --features
+/// x`, because with others cargo would build nearly everything again, with other features. Without it the package is
+/// built.
 ///
 /// # Panics
 /// If it does not build.
@@ -28,7 +30,8 @@ pub fn built(package: &str, target: &[&str]) -> Vec<PathBuf> {
     };
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--message-format", "json"]).args(selection.split_whitespace()).args(target);
-    // Features that dependencies of tests ask for are those of everything only if something is built that has such dependencies, as examples have.
+    // Features that dependencies of tests ask for are those of everything only if something is built that has such
+    // dependencies, as examples have.
     build.arg("--examples");
     // Of the workspace, wherever the test runs.
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
@@ -63,7 +66,8 @@ pub fn exported(path: &Path) -> BTreeSet<String> {
     defined.map(|symbol| symbol.name().expect("UTF-8").to_owned()).collect()
 }
 
-/// Whether the dynamic linker keeps a library once it is loaded, as `-z nodelete` asks: its threads may outlive a `dlclose`.
+/// Whether the dynamic linker keeps a library once it is loaded, as `-z nodelete` asks: its threads may outlive a
+/// `dlclose`.
 ///
 /// # Panics
 /// If it is no library for a 64-bit machine.

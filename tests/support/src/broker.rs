@@ -23,8 +23,8 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Broker {
-    /// Starts one; `None`: there is no program, which has been said. `settings` are lines of its configuration, whose relative paths begin where it runs;
-    /// `files` are put there before.
+    /// Starts one; `None`: there is no program, which has been said. `settings` are lines of its configuration, whose
+    /// relative paths begin where it runs; `files` are put there before.
     ///
     /// # Panics
     /// In CI without the program, and if the server does not start.

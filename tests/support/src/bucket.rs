@@ -1,4 +1,5 @@
-//! A server that stands for S3 (s3s, over a directory), on loopback, which can be killed and started again. It looks at signatures as S3 does.
+//! A server that stands for S3 (s3s, over a directory), on loopback, which can be killed and started again. It looks at
+//! signatures as S3 does.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};

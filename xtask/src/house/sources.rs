@@ -1,8 +1,9 @@
 //! Which files of a crate use which, read from their text.
 //!
-//! A path that begins with `crate`, `super`, `self` or the name of a module declared in the same file leads to the file of the longest part of it that is a
-//! module; where that file only has the name from another one, to that one. A file that hands on what its submodules define does not use them by that.
-//! Tests do not count: what a file has behind `#[cfg(test)]`, and files of tests. Macros' contents count like everything else.
+//! A path that begins with `crate`, `super`, `self` or the name of a module declared in the same file leads to the file
+//! of the longest part of it that is a module; where that file only has the name from another one, to that one. A file
+//! that hands on what its submodules define does not use them by that. Tests do not count: what a file has behind
+//! `#[cfg(test)]`, and files of tests. Macros' contents count like everything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

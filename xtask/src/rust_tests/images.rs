@@ -1,7 +1,7 @@
 //! The tests as images: built here, run where there is no Rust.
 //!
-//! `DIR/SUITE/TARGET.program.gz` is one crate of tests, for whichever device, and `TARGET.N.program.gz` a part of one; which ones there are is what there is
-//! to run.
+//! `DIR/SUITE/TARGET.program.gz` is one crate of tests, for whichever device, and `TARGET.N.program.gz` a part of one;
+//! which ones there are is what there is to run.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,8 @@ fn the_one_file(dir: &Path) -> Result<PathBuf> {
     Ok(file.clone())
 }
 
-/// Unpacks the chosen images of a suite in `dir` into `to`: names of targets and files, parts of one behind each other. A suite that has no directory has none.
+/// Unpacks the chosen images of a suite in `dir` into `to`: names of targets and files, parts of one behind each other.
+/// A suite that has no directory has none.
 pub(super) fn unpack(dir: &Path, suite: Suite, to: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<(String, PathBuf)>> {
     let dir = dir.join(suite.name());
     let mut all = Vec::new();

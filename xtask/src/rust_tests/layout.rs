@@ -1,10 +1,11 @@
 //! Packages that build the suites from rust-src, outside of the tree.
 //!
-//! `core`'s and `alloc`'s tests are crates of their own, which need manifests only. std's unit tests are std itself, compiled as a test: they need the sources
-//! with the overlay, as std itself was built from them, and its dependencies from the sysroot. Where the list says so, files are changed, in a copy.
+//! `core`'s and `alloc`'s tests are crates of their own, which need manifests only. std's unit tests are std itself,
+//! compiled as a test: they need the sources with the overlay, as std itself was built from them, and its dependencies
+//! from the sysroot. Where the list says so, files are changed, in a copy.
 //!
-//! NVIDIA's assembler needs memory with the square of a program's size (3 MB of PTX: 1.5 GB; 10 MB: 13 GB). For GPUs the two largest crates are built in parts,
-//! each with some of the modules.
+//! NVIDIA's assembler needs memory with the square of a program's size (3 MB of PTX: 1.5 GB; 10 MB: 13 GB). For GPUs
+//! the two largest crates are built in parts, each with some of the modules.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -36,7 +37,8 @@ impl Suite {
         format!("{}{}", self.name(), if parts && self.parts().is_some() { "-parts" } else { "" })
     }
 
-    /// The crate that is too large for one image for a GPU, and the modules of each part of it but the last, which has the others.
+    /// The crate that is too large for one image for a GPU, and the modules of each part of it but the last, which has
+    /// the others.
     fn parts(self) -> Option<Parts> {
         match self {
             Suite::Core => Some(("coretests", &[&["num"], &["fmt", "hash", "iter", "mem", "net", "slice", "time"]])),
@@ -78,11 +80,13 @@ const DEPENDENCIES: &str = "[dev-dependencies]\n\
 /// Optimised a little: some tests count to `usize::MAX` unless the compiler sees that they need not.
 const PROFILE: &str = "[profile.dev]\nopt-level = 1\ndebug = 0\nincremental = false\n";
 
-/// Writes the packages of a suite into `place`, and says what there is to test. `parts`: what is too large for a GPU's tools is built in parts.
+/// Writes the packages of a suite into `place`, and says what there is to test. `parts`: what is too large for a GPU's
+/// tools is built in parts.
 pub(super) fn write(suite: Suite, lists: &Lists, device: &str, place: &Path, parts: bool) -> Result<Vec<Target>> {
     let library = place.join("library");
     let parts = suite.parts().filter(|_| parts);
-    // Rust-src may be another by now, and edits others. What cargo built stays: it looks at contents only where times are new.
+    // Rust-src may be another by now, and edits others. What cargo built stays: it looks at contents only where times
+    // are new.
     copy(&library, &lists.edits(device).collect::<Vec<_>>(), parts.map(|(name, _)| name))?;
     // The tree that the tests see, with nothing in it but what they themselves leave.
     fs::create_dir_all(place.join("root/tmp"))?;
@@ -168,7 +172,8 @@ fn part(text: &str, parts: &[&[&str]], number: usize) -> String {
     out
 }
 
-/// Names and files of the integration tests that libtest runs: the others are programs that start themselves again, or are compiled only.
+/// Names and files of the integration tests that libtest runs: the others are programs that start themselves again, or
+/// are compiled only.
 fn integration_tests(dir: &Path) -> Result<Vec<(String, String)>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))? {
@@ -200,7 +205,8 @@ fn write_if_new(file: &Path, text: &str) -> Result<()> {
     fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Makes `library` a copy of the toolchain's, with the overlay and the edits, if it is not one. `own`: a crate that more is written into.
+/// Makes `library` a copy of the toolchain's, with the overlay and the edits, if it is not one. `own`: a crate that
+/// more is written into.
 fn copy(library: &Path, edits: &[&Edit], own: Option<&str>) -> Result<()> {
     let toolchain = DeviceToolchain::find()?;
     let made_from = format!("{} {}\n{edits:?}{}", toolchain.version, hostcall_build::overlay_identity(), own.unwrap_or_default());

@@ -1,7 +1,9 @@
-//! What uutils' tests start: this program under another name, which starts the tool on a device as `cargo hostcall exec` does.
+//! What uutils' tests start: this program under another name, which starts the tool on a device as `cargo hostcall
+//! exec` does.
 //!
-//! A tool's standard error is compared to the letter. So the notes of `cargo hostcall` about what a tool was refused are left out of it here. All else is passed
-//! on as it comes, which may be half a line: a question, whose answer the tool waits for.
+//! A tool's standard error is compared to the letter. So the notes of `cargo hostcall` about what a tool was refused
+//! are left out of it here. All else is passed on as it comes, which may be half a line: a question, whose answer the
+//! tool waits for.
 
 use std::env;
 use std::fs;

@@ -130,9 +130,9 @@ impl<'a> Job<'a> {
     /// Launches a kernel and waits for it, so that no kernel runs when memory is given back, whatever fails in between.
     fn kernel(&self, name: &str, launch: Launch, args: Args) -> Result<(), Error> {
         let kernel = self.program.kernel(name)?;
-        // SAFETY: all memory among `args` is this device's and borrowed by the caller until this function has waited for the kernel; the
-        // types are those of the kernel's parameters in `examples/wordcount/kernel`, through `wordcount_services` or as sizes that are asserted
-        // there; the host touches none of it meanwhile.
+        // SAFETY: all memory among `args` is this device's and borrowed by the caller until this function has waited
+        // for the kernel; the types are those of the kernel's parameters in `examples/wordcount/kernel`, through
+        // `wordcount_services` or as sizes that are asserted there; the host touches none of it meanwhile.
         unsafe { self.queue.launch(&kernel, launch, args)? };
         self.member.server().wait(&self.queue).map_err(|error| match error {
             hostcall::WaitError::Device { source, report } if report.is_success() => Error::Device(source),
@@ -175,8 +175,8 @@ impl<'a> Job<'a> {
         Ok(Text { bytes, slice, heads })
     }
 
-    /// Nobody knows how many different words there are before they are counted, so this starts with a guess; a table that turns out too
-    /// small is replaced.
+    /// Nobody knows how many different words there are before they are counted, so this starts with a guess; a table
+    /// that turns out too small is replaced.
     fn count_words(&self, text: &Text) -> Result<(Memory<[u64; 2]>, Totals), Error> {
         let mut slots = (text.bytes.len() / 64).max(1024).next_power_of_two();
         loop {

@@ -1,8 +1,8 @@
 //! `cargo hostcall demo`: counts the words of a file, in a kernel that reads it by hostcalls.
 //!
-//! The host's part is small: it grants the kernels one directory to read and one to write, answers the progress service, and launches
-//! the kernels of `examples/wordcount/kernel` (see [`job`]). Opening, reading and writing files is theirs. Of several devices each counts a part, and the host puts
-//! the counts together.
+//! The host's part is small: it grants the kernels one directory to read and one to write, answers the progress
+//! service, and launches the kernels of `examples/wordcount/kernel` (see [`job`]). Opening, reading and writing files
+//! is theirs. Of several devices each counts a part, and the host puts the counts together.
 
 mod input;
 mod job;
@@ -35,8 +35,8 @@ pub(crate) struct Arguments {
     /// Several devices, each of which counts a part: all, cuda, cuda:0,1, sim*4
     #[arg(long, value_name = "LIST", conflicts_with = "device")]
     devices: Option<String>,
-    /// Have the file read by the process that serves it at this NATS server, nats://HOST:PORT; env: at the one that HOSTCALL_REMOTE names; local: by this
-    /// process
+    /// Have the file read by the process that serves it at this NATS server, nats://HOST:PORT; env: at the one that
+    /// HOSTCALL_REMOTE names; local: by this process
     #[cfg(feature = "remote")]
     #[arg(long, value_name = "URL")]
     remote: Option<String>,

@@ -1,7 +1,8 @@
 //! What is done while the driver opens a device: assembling the program for it.
 //!
-//! A driver takes its time to make a context, and a program that comes as PTX takes its time to be assembled; the one needs nothing of the
-//! other. All that the assembler must know is the architecture, which the driver tells before there is a context.
+//! A driver takes its time to make a context, and a program that comes as PTX takes its time to be assembled; the one
+//! needs nothing of the other. All that the assembler must know is the architecture, which the driver tells before
+//! there is a context.
 
 use std::error::Error;
 
@@ -23,7 +24,8 @@ pub(super) fn beside<A, B: Send>(here: impl FnOnce() -> A, there: impl FnOnce() 
 pub(super) struct Ahead(Option<(String, Vec<u8>)>);
 
 impl Ahead {
-    /// Opens a device by `open`, and meanwhile assembles the program for it, if it is to be assembled. `spec` is the device that was asked for.
+    /// Opens a device by `open`, and meanwhile assembles the program for it, if it is to be assembled. `spec` is the
+    /// device that was asked for.
     pub(super) fn beside<A>(spec: Option<&str>, bundle: &ProgramBundle, open: impl FnOnce() -> A) -> (A, Ahead) {
         let Some(ordinal) = cuda_ordinal(spec) else { return (open(), Ahead::default()) };
         let device = format!("cuda:{ordinal}");
@@ -39,8 +41,9 @@ impl Ahead {
         })
     }
 
-    /// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.
-    /// It is assembled quickly, because somebody waits; machine code that was shipped (`--for cubin:…`) is optimised in full.
+    /// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver
+    /// need not compile it at each start. It is assembled quickly, because somebody waits; machine code that was
+    /// shipped (`--for cubin:…`) is optimised in full.
     pub(super) fn load(self, device: &Device, bundle: &ProgramBundle) -> Result<Program, Box<dyn Error>> {
         let info = device.info();
         if let Some((arch, code)) = self.0
@@ -57,7 +60,8 @@ impl Ahead {
     }
 }
 
-/// Machine code for the architecture that `arch` names. To ask takes time, until the driver is there; so it begins with a `guess`, which was right last time.
+/// Machine code for the architecture that `arch` names. To ask takes time, until the driver is there; so it begins with
+/// a `guess`, which was right last time.
 fn assembled_for(
     guess: Option<&str>,
     arch: impl FnOnce() -> Option<String>,
@@ -83,7 +87,8 @@ fn to_assemble<'a>(bundle: &'a ProgramBundle, arch: &str) -> Option<&'a Image> {
     bundle.images_of(ImageKind::Ptx).next().filter(|_| !shipped)
 }
 
-/// The program's PTX assembled for `arch`, or as it was kept; `None` if there is nothing to assemble or nobody who does, or if he does not take it.
+/// The program's PTX assembled for `arch`, or as it was kept; `None` if there is nothing to assemble or nobody who
+/// does, or if he does not take it.
 fn assembled(bundle: &ProgramBundle, arch: &str) -> Option<Vec<u8>> {
     let ptx = bundle.checked(to_assemble(bundle, arch)?).ok()?;
     let ptxas = Ptxas::find().ok()?;

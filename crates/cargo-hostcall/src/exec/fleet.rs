@@ -1,7 +1,7 @@
 //! A program on several devices at once: `--devices`.
 //!
-//! Each device has a program, a heap and a server of its own; what they share is this process, its standard output and the directories that were granted.
-//! Standard input belongs to the first.
+//! Each device has a program, a heap and a server of its own; what they share is this process, its standard output and
+//! the directories that were granted. Standard input belongs to the first.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -144,8 +144,9 @@ pub(super) fn run(options: &Options, list: &str, work: Work<'_>, quiet: bool) ->
 
 fn launch_all(queues: &[Queue], loaded: &[Loaded], launches: Vec<(Launch, Args, &[OsString])>) -> Result<(), offload::Error> {
     for ((queue, Loaded { kernel, .. }), (launch, params, _)) in queues.iter().zip(loaded).zip(launches) {
-        // SAFETY: a program's entry has no parameters and touches what is its program's own; a kernel's parameters have the number and sizes that its
-        // own table says, and that they are numbers and no addresses is what whoever types the command answers for.
+        // SAFETY: a program's entry has no parameters and touches what is its program's own; a kernel's parameters have
+        // the number and sizes that its own table says, and that they are numbers and no addresses is what whoever
+        // types the command answers for.
         unsafe { queue.launch(kernel, launch, params) }?;
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! A program on several devices, each in a process of its own: `--devices LIST --isolated`.
 //!
-//! CUDA takes a fault on one GPU for one of the whole process: every later call fails, for the other GPUs too. What is to outlive the others' faults needs a
-//! process of its own. Each is this command again, with one device and the variables of a launcher.
+//! CUDA takes a fault on one GPU for one of the whole process: every later call fails, for the other GPUs too. What is
+//! to outlive the others' faults needs a process of its own. Each is this command again, with one device and the
+//! variables of a launcher.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -27,8 +28,8 @@ pub(super) struct Work<'a> {
     pub(super) quiet: bool,
 }
 
-/// Starts a process for each device that `list` names, and waits for all of them: each says what went wrong as soon as it has ended. The exit code is that
-/// of the first one, by rank, that did not succeed.
+/// Starts a process for each device that `list` names, and waits for all of them: each says what went wrong as soon as
+/// it has ended. The exit code is that of the first one, by rank, that did not succeed.
 pub(super) fn run(options: &Options, list: &str, work: &Work<'_>) -> Outcome {
     let specs = Device::list(list)?;
     if specs.len() > 1 {

@@ -75,7 +75,8 @@ pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
 }
 "#;
 
-/// What rust-analyzer must know, in editors that read VS Code's settings: the package, and the device's half of it, which the first build writes.
+/// What rust-analyzer must know, in editors that read VS Code's settings: the package, and the device's half of it,
+/// which the first build writes.
 pub(super) fn editor(manifest: &str) -> String {
     let half = format!("target/hostcall/kernels/{}/Cargo.toml", name(manifest));
     let settings = serde_json::json!({ "rust-analyzer.linkedProjects": ["Cargo.toml", half] });

@@ -10,7 +10,8 @@ use hostcall_stream::file::Ending;
 use super::{Filters, code, read};
 use crate::Outcome;
 
-/// Reading checks the frames' checksums, the messages, and the order of positions in each ring; the rest is checked here.
+/// Reading checks the frames' checksums, the messages, and the order of positions in each ring; the rest is checked
+/// here.
 pub(super) fn run(path: &Path, mut out: impl Write) -> Outcome {
     let mut found = BTreeMap::<u32, (u64, u64)>::new();
     let (reader, mut right) = read(path, &Filters::default(), |message| {

@@ -234,7 +234,8 @@ fn cells(message: &Message<'_>, row: &Row<'_>, shown: bool) -> Vec<String> {
     cells
 }
 
-/// The names of the columns of fields. Those of an array's elements end in their indices. Bytes and text have one for their length, too.
+/// The names of the columns of fields. Those of an array's elements end in their indices. Bytes and text have one for
+/// their length, too.
 fn names(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
     let mut names = Vec::new();
     for (field, value) in row.fields() {

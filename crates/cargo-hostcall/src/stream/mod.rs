@@ -1,4 +1,5 @@
-//! `cargo hostcall stream`: shows, checks and converts recordings of message streams (`.hcs`, see `hostcall_stream::file`).
+//! `cargo hostcall stream`: shows, checks and converts recordings of message streams (`.hcs`, see
+//! `hostcall_stream::file`).
 //!
 //! * `info`: programs, devices, streams, and how many messages there are.
 //! * `cat`, `head`: the values, one a line, as text, JSON or CSV.
@@ -8,7 +9,8 @@
 //! * `live`: rates, losses and last values of one that is being written.
 //! * `report`: one HTML file with plots.
 //!
-//! A file that is cut off is read as far as it goes, and a note says so. One that is damaged is read up to the damage, and the exit code is 1.
+//! A file that is cut off is read as far as it goes, and a note says so. One that is damaged is read up to the damage,
+//! and the exit code is 1.
 
 mod check;
 mod convert;
@@ -90,12 +92,13 @@ enum Command {
         #[command(flatten)]
         filters: Filters,
     },
-    /// Writes the values of a recording into another file: .ndjson, .csv; built with the feature `sinks` also .parquet, .arrow, .perfetto-trace, and DIRECTORY/
-    /// of Parquet files; or to whatever address `run --stream` takes
+    /// Writes the values of a recording into another file: .ndjson, .csv; built with the feature `sinks` also .parquet,
+    /// .arrow, .perfetto-trace, and DIRECTORY/ of Parquet files; or to whatever address `run --stream` takes
     Convert {
         /// The recording
         file: PathBuf,
-        /// The file to write, or a directory, which ends in `/`; the ending says the format. Or an address, as parquet://DIR or nats://HOST/PREFIX
+        /// The file to write, or a directory, which ends in `/`; the ending says the format. Or an address, as
+        /// parquet://DIR or nats://HOST/PREFIX
         out: PathBuf,
         /// The format, whatever the ending says
         #[arg(long, value_enum)]
@@ -111,8 +114,8 @@ enum Command {
 /// Which messages are wanted.
 #[derive(clap::Args, Clone, Default)]
 struct Filters {
-    /// Which messages of a stream are wanted, as `run --stream-filter` takes it: `NAME: group.x=0..8, lane.y=0, waves=0..2, lanes=0xff`, some of these. May be
-    /// given for several streams
+    /// Which messages of a stream are wanted, as `run --stream-filter` takes it: `NAME: group.x=0..8, lane.y=0,
+    /// waves=0..2, lanes=0xff`, some of these. May be given for several streams
     #[arg(long = "filter", value_name = "FILTER", value_parser = crate::options::filter)]
     filters: Vec<NamedFilter>,
 }
@@ -176,8 +179,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 /// A recording, with what is said of it at its end.
 type Recording = Reader<BufReader<File>>;
 
-/// Hands each message on until `each` says that it is enough, and says on stderr if there might have been more. Whether the file is right as far as it was
-/// read.
+/// Hands each message on until `each` says that it is enough, and says on stderr if there might have been more. Whether
+/// the file is right as far as it was read.
 fn read(
     path: &Path,
     filters: &Filters,

@@ -83,7 +83,8 @@ impl Receiver {
         Ok(Some(Self { streams, sinks }))
     }
 
-    /// Waits for all messages and says what became of them. Whether all that were not to be dropped are where they belong.
+    /// Waits for all messages and says what became of them. Whether all that were not to be dropped are where they
+    /// belong.
     pub(crate) fn wait(self, queue: &Queue, quiet: bool) -> bool {
         match self.streams.wait(queue) {
             Ok(mut summary) => {

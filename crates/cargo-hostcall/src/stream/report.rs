@@ -8,7 +8,8 @@ use hostcall_report::Digest;
 use super::{Filters, beside, cannot_write, code};
 use crate::Outcome;
 
-/// Writes the page, which appears under its name when it is whole. Of a recording that is damaged it shows what is there, and the exit code is 1.
+/// Writes the page, which appears under its name when it is whole. Of a recording that is damaged it shows what is
+/// there, and the exit code is 1.
 pub(super) fn run(path: &Path, out: Option<PathBuf>, filters: &Filters) -> Outcome {
     let out = out.unwrap_or_else(|| path.with_extension("html"));
     if out == path {

@@ -52,7 +52,8 @@ impl Made {
                 command
             }
         };
-        // What the program is, not what this build is of it. For GPUs what is not to be optimised is assembled in parts, which takes far less time.
+        // What the program is, not what this build is of it. For GPUs what is not to be optimised is assembled in
+        // parts, which takes far less time.
         let level = if ["native", "sim"].contains(&self.kind()) { "1" } else { "0" };
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", level).env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.args(["-q", "--locked", "--bin", bin, "--target-dir"]).arg(target);
@@ -77,7 +78,8 @@ pub(super) const SAID: &str = "stdout";
 impl Libraries<'_> {
     pub(super) const NAMES: [&'static str; 3] = ["scripts", "stores", "tables"];
 
-    /// Builds all of them; `to` has `NAME.program.gz` then, and what a native build prints and leaves in a directory `NAME`.
+    /// Builds all of them; `to` has `NAME.program.gz` then, and what a native build prints and leaves in a directory
+    /// `NAME`.
     pub(super) fn make(&self, device: &Made, to: &Path) {
         let manifest = self.root.join("tests/suites/registry-libraries/Cargo.toml");
         for bin in Self::NAMES {

@@ -1,9 +1,10 @@
-//! Programs of the registry, unmodified: each is built in a copy of its sources, runs over a tree of files, and must print and leave what a native build
-//! does. The snapshots are what native builds print: `HOSTCALL_NATIVE=1 cargo test -p cargo-hostcall --test registry` builds for this machine and
-//! compares with the same. By default two programs are tried. `HOSTCALL_REGISTRY` names others, with commas between them; `all` are all of them
-//! (`cargo xtask crates` says so) and larger libraries (interpreters, databases, formats of files: `tests/suites/registry-libraries`), which takes some
-//! 25 minutes at first. `HOSTCALL_TEST_DEVICE` names another device than the simulator. With `HOSTCALL_TEST_BUNDLE`, the folder that
-//! `cargo xtask registry-bundle` makes, nothing is built.
+//! Programs of the registry, unmodified: each is built in a copy of its sources, runs over a tree of files, and must
+//! print and leave what a native build does. The snapshots are what native builds print: `HOSTCALL_NATIVE=1 cargo test
+//! -p cargo-hostcall --test registry` builds for this machine and compares with the same. By default two programs are
+//! tried. `HOSTCALL_REGISTRY` names others, with commas between them; `all` are all of them (`cargo xtask crates` says
+//! so) and larger libraries (interpreters, databases, formats of files: `tests/suites/registry-libraries`), which takes
+//! some 25 minutes at first. `HOSTCALL_TEST_DEVICE` names another device than the simulator. With
+//! `HOSTCALL_TEST_BUNDLE`, the folder that `cargo xtask registry-bundle` makes, nothing is built.
 
 mod build;
 mod programs;

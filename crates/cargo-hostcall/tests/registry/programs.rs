@@ -111,8 +111,9 @@ pub(super) const PROGRAMS: [Program; 23] = [
         package: "bat",
         version: "0.26.1",
         bin: "bat",
-        // Without Oniguruma, which is in C. The feature `minimal-application` asks for it, and the program needs the code that this feature stands for. So
-        // the features that it consists of are named, with the engine in Rust, and the compiler is told that the feature itself is there.
+        // Without Oniguruma, which is in C. The feature `minimal-application` asks for it, and the program needs the
+        // code that this feature stands for. So the features that it consists of are named, with the engine in Rust,
+        // and the compiler is told that the feature itself is there.
         build: &["--no-default-features", "--features=clap,etcetera,paging,wild,regex-fancy"],
         flags: "--cfg=feature=\"minimal-application\"",
         runs: &[
@@ -227,7 +228,8 @@ pub(super) const PROGRAMS: [Program; 23] = [
         package: "diskus",
         version: "0.9.0",
         bin: "diskus",
-        // The size of a directory depends on the file system. By default three threads are started for each processor, of which a lane is one.
+        // The size of a directory depends on the file system. By default three threads are started for each processor,
+        // of which a lane is one.
         runs: &[&["-j8", "-b", "."], &["-j8", "-b", "text", "src", "data.bin"], &["-j1", "-b", "-v", "missing"]],
         ..LATER
     },

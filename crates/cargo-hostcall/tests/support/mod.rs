@@ -1,8 +1,9 @@
-//! Programs of `tests/programs/`, for tests of several files: built and run by `cargo hostcall`, and for comparison by `cargo` on this machine.
+//! Programs of `tests/programs/`, for tests of several files: built and run by `cargo hostcall`, and for comparison by
+//! `cargo` on this machine.
 //!
-//! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing to build them with, and the
-//! tests say so. With `HOSTCALL_TEST_BUNDLE`, the folder that `cargo xtask gpu-bundle` makes, nothing is built: images, programs of this machine, and the
-//! command line itself are taken from there.
+//! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing
+//! to build them with, and the tests say so. With `HOSTCALL_TEST_BUNDLE`, the folder that `cargo xtask gpu-bundle`
+//! makes, nothing is built: images, programs of this machine, and the command line itself are taken from there.
 #![allow(dead_code, reason = "each file of tests uses a part")]
 
 pub(crate) mod package;
@@ -102,7 +103,8 @@ pub(crate) fn on(device: &str, verb: &str, options: &[&str], package: &str, argu
         if verb == "run" {
             command.arg("--no-check-gpu");
         }
-        // A stand-in for AMD's runtime runs the simulator's images, which are built without optimisations elsewhere too.
+        // A stand-in for AMD's runtime runs the simulator's images, which are built without optimisations elsewhere
+        // too.
         if !device.starts_with("sim") && std::env::var_os("HOSTCALL_HSA_LIBRARY").is_none() {
             command.arg("--release");
         }

@@ -28,7 +28,8 @@ pub trait Arch: Lanes {
     fn reply_words(self) -> u32;
     /// Words from one word of a lone lane's reply to its next.
     fn lone_stride(self) -> u32;
-    /// Whether replies, and [`Arch::closed`], lie in the device's own memory, where looking costs nothing that others share.
+    /// Whether replies, and [`Arch::closed`], lie in the device's own memory, where looking costs nothing that others
+    /// share.
     fn has_window(self) -> bool;
     /// Atomically sets the lock bit of a port's state and returns the old state.
     ///
@@ -44,7 +45,8 @@ pub trait Arch: Lanes {
     fn ring(self, port: u32, tag: Tag);
     /// The status with which the server closed the buffer, 0 while it serves. Without a window this reads over the bus.
     fn closed(self) -> u32;
-    /// What is known of `closed` without reading over the bus: with a window that itself, else what an earlier call learnt.
+    /// What is known of `closed` without reading over the bus: with a window that itself, else what an earlier call
+    /// learnt.
     fn known_closed(self) -> u32;
     /// Remembers that the buffer is closed; with a window there is no need.
     fn remember_closed(self, status: u32);

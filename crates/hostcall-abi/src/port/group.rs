@@ -20,7 +20,8 @@ impl Group {
         Self { mask, count: mask.count_ones(), rank: (mask & ((1u64 << lane) - 1)).count_ones(), leader: first_lane(mask) }
     }
 
-    /// The first of them, as a group that only it is in; and for what concerns its messages, what the others take it for.
+    /// The first of them, as a group that only it is in; and for what concerns its messages, what the others take it
+    /// for.
     #[inline(always)]
     #[must_use]
     pub const fn alone(&self) -> Self {

@@ -15,18 +15,20 @@
 //!
 //! # Positions
 //!
-//! The request area is a small ring. After a post the next message starts behind it, so that a wave can post many times without waiting
-//! for the host. After a message that was answered, the next message starts at position 0. A message never straddles the end. If it
-//! would, or if its tag [scrubs](crate::Tag::scrubs), the client waits until the server has acknowledged the last message, and starts at
-//! 0. So the server expects the next header at one of two places. The header's tag says which, because its top bit is set in no payload
-//! word.
+//! The request area is a small ring. After a post the next message starts behind it, so that a wave can post many times
+//! without waiting for the host. After a message that was answered, the next message starts at position 0. A message
+//! never straddles the end. If it would, or if its tag [scrubs](crate::Tag::scrubs), the client waits until the server
+//! has acknowledged the last message, and starts at
+//! 0. So the server expects the next header at one of two places. The header's tag says which, because its top bit is
+//!    set in no payload word.
 //!
 //! # Doorbells
 //!
-//! A port's lock orders its owners, but nothing orders their *stores to the host's memory*: the doorbell may be left with the older
-//! owner's value. So a doorbell is only a hint. A wave that waits rings again now and then. A server that must not miss a post, because
-//! it drains or goes to sleep, looks at the ports themselves. The words of a scrub could be overtaken in the same way. So the server
-//! takes a scrubbing message only when all of its area carries the new tag.
+//! A port's lock orders its owners, but nothing orders their *stores to the host's memory*: the doorbell may be left
+//! with the older owner's value. So a doorbell is only a hint. A wave that waits rings again now and then. A server
+//! that must not miss a post, because it drains or goes to sleep, looks at the ports themselves. The words of a scrub
+//! could be overtaken in the same way. So the server takes a scrubbing message only when all of its area carries the
+//! new tag.
 
 mod arch;
 mod client;
@@ -59,7 +61,8 @@ impl PortState {
     pub const LOCKED: u32 = 1;
     const UNACKED: u32 = 1 << 16;
 
-    /// An unlocked port whose last message was `tag`. `position` is at most [`Geometry::MAX_WORDS`](crate::Geometry::MAX_WORDS).
+    /// An unlocked port whose last message was `tag`. `position` is at most
+    /// [`Geometry::MAX_WORDS`](crate::Geometry::MAX_WORDS).
     #[inline(always)]
     pub const fn new(tag: Tag, position: u32, unacked: bool) -> Self {
         Self((tag.seq() as u32) << 1 | position << 17 | if unacked { Self::UNACKED } else { 0 })

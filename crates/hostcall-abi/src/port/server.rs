@@ -16,18 +16,18 @@ pub trait HostMemory {
     /// When the port or the word does not exist.
     fn load_request(&self, port: u32, index: u32) -> Word;
 
-    /// Stores a word of a reply area. Pairs, by its tag, with the client's `load_reply`. Memory that is written in whole lines
-    /// has no such store of its own: it implements the two methods below.
+    /// Stores a word of a reply area. Pairs, by its tag, with the client's `load_reply`. Memory that is written in
+    /// whole lines has no such store of its own: it implements the two methods below.
     ///
     /// # Panics
     /// When the port or the word does not exist.
     fn store_reply(&self, port: u32, index: u32, word: Word);
 
-    /// Copies the payload of a message, whose `lanes` × `words` words begin at index `at`, to `out`, lane after lane, and says whether all of
-    /// them carry the raw tag `tag`. If not, `out` holds anything.
+    /// Copies the payload of a message, whose `lanes` × `words` words begin at index `at`, to `out`, lane after lane,
+    /// and says whether all of them carry the raw tag `tag`. If not, `out` holds anything.
     ///
-    /// The lanes' payloads begin [`lane_stride`] units apart; `out` is [`payload_units`] long at least. This is the server's hottest loop: memory
-    /// that can do better than word by word does.
+    /// The lanes' payloads begin [`lane_stride`] units apart; `out` is [`payload_units`] long at least. This is the
+    /// server's hottest loop: memory that can do better than word by word does.
     #[inline(always)]
     fn load_payload(&self, port: u32, at: u32, lanes: u32, words: u32, tag: u16, out: &mut [u32]) -> bool {
         let stride = lane_stride(words);
@@ -170,8 +170,8 @@ pub struct ServerPort {
     tag: Tag,
     /// Where the next message starts, if not at 0: below the area's end.
     position: u16,
-    /// Words of the next message that a look has found already, from its header on, one after another; 0: no look has found a part of it. A hint
-    /// where to look, which says nothing of what the words are by now.
+    /// Words of the next message that a look has found already, from its header on, one after another; 0: no look has
+    /// found a part of it. A hint where to look, which says nothing of what the words are by now.
     found: u16,
 }
 
@@ -196,13 +196,14 @@ impl ServerPort {
         self.position as u32
     }
 
-    /// Looks for the port's next message, and copies it into `out` if it is complete: the lanes' payloads one after another, in the
-    /// order of their numbers, [`Message::stride`] units apart. (The message's words interleave them.)
+    /// Looks for the port's next message, and copies it into `out` if it is complete: the lanes' payloads one after
+    /// another, in the order of their numbers, [`Message::stride`] units apart. (The message's words interleave them.)
     ///
     /// The message stays the port's next until it is [consumed](ServerPort::consume).
     ///
-    /// A message that is not whole was copied in vain. The next look begins with the first word that was missing, and goes on from there; it copies
-    /// when all have been seen. So however slowly a message arrives, each of its words is loaded three times at most, and three words more for each look.
+    /// A message that is not whole was copied in vain. The next look begins with the first word that was missing, and
+    /// goes on from there; it copies when all have been seen. So however slowly a message arrives, each of its words is
+    /// loaded three times at most, and three words more for each look.
     ///
     /// # Panics
     /// When `out` is shorter than [`payload_units`].
@@ -266,8 +267,8 @@ impl ServerPort {
         Polled::Message(Message { header, tag, end: end as u16, lane_units: lane_units as u16, stride: stride as u16, lanes: lanes as u8 })
     }
 
-    /// Goes on, behind what has been found already, with looking for the words of the message that begins at `base`; whether there are none left before
-    /// `end` that are missing.
+    /// Goes on, behind what has been found already, with looking for the words of the message that begins at `base`;
+    /// whether there are none left before `end` that are missing.
     #[cold]
     #[inline(never)]
     fn find_more<M: HostMemory>(&mut self, memory: &M, port: u32, base: u32, end: u32, tag: Tag) -> bool {
@@ -280,9 +281,9 @@ impl ServerPort {
         at >= end
     }
 
-    /// The tag of the last message that is there by now, as far as headers say: the port's next, the one behind it if that is a post, and so on to the
-    /// first that somebody waits for. Nothing is promised of the messages. There are as many as the area has words at most, so a device that goes on
-    /// sending does not make this take longer.
+    /// The tag of the last message that is there by now, as far as headers say: the port's next, the one behind it if
+    /// that is a post, and so on to the first that somebody waits for. Nothing is promised of the messages. There are
+    /// as many as the area has words at most, so a device that goes on sending does not make this take longer.
     pub fn held<M: HostMemory>(&self, memory: &M, geometry: &Geometry, port: u32) -> Tag {
         let (mut last, mut at) = (self.tag, self.position());
         for _ in 0..geometry.request_words {
@@ -306,7 +307,8 @@ impl ServerPort {
         last
     }
 
-    /// A message that [`ServerPort::poll`] gave is not taken now, for want of room: the next `poll` copies it again, so there should be room first.
+    /// A message that [`ServerPort::poll`] gave is not taken now, for want of room: the next `poll` copies it again, so
+    /// there should be room first.
     #[inline(always)]
     pub const fn leave(&mut self) {
         self.found = Self::LEFT;
@@ -325,8 +327,8 @@ impl ServerPort {
         *self = Self { tag: message.tag, position: next, found: 0 };
     }
 
-    /// As [`ServerPort::consume`], of a message that made no sense. Its length is unknown, so the port restarts at 0, as after an
-    /// answered message.
+    /// As [`ServerPort::consume`], of a message that made no sense. Its length is unknown, so the port restarts at 0,
+    /// as after an answered message.
     pub const fn skip(&mut self, malformed: &Malformed) {
         *self = Self { tag: malformed.tag, position: 0, found: 0 };
     }
@@ -340,7 +342,8 @@ const fn end_of(header: Header, lanes: u32, base: u32, geometry: &Geometry) -> O
     if known && end <= geometry.request_words { Some(end) } else { None }
 }
 
-/// Whether everything behind a scrubbing message carries its tag: a scrubbed word that arrived late would overwrite a later message.
+/// Whether everything behind a scrubbing message carries its tag: a scrubbed word that arrived late would overwrite a
+/// later message.
 #[cold]
 fn scrubbed<M: HostMemory>(memory: &M, geometry: &Geometry, port: u32, end: u32, tag: Tag) -> bool {
     (end..geometry.request_words).all(|at| memory.load_request(port, at).tag() == tag.payload())
@@ -355,8 +358,8 @@ pub struct LaneReplies<'a> {
     pub words: u32,
     /// Units from one lane's stream to the next.
     pub stride: usize,
-    /// Each lane's reply as a stream of units, its [`ReplyHead`] first, and [`LaneReplies::SPARE`] units more, which may be read
-    /// but mean nothing.
+    /// Each lane's reply as a stream of units, its [`ReplyHead`] first, and [`LaneReplies::SPARE`] units more, which
+    /// may be read but mean nothing.
     pub streams: &'a [u32],
 }
 

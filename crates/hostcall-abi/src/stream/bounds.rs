@@ -9,9 +9,11 @@ pub struct Place {
     pub lane: [u32; 3],
 }
 
-/// Places whose messages are wanted. In device memory, one for each stream, which counts if [`Gate::bounded`](super::Gate::bounded) says so.
+/// Places whose messages are wanted. In device memory, one for each stream, which counts if
+/// [`Gate::bounded`](super::Gate::bounded) says so.
 ///
-/// A span of 32 bits is a first number, and in the high half a last one, both wanted. Numbers from 65535 on are 65535 to it.
+/// A span of 32 bits is a first number, and in the high half a last one, both wanted. Numbers from 65535 on are 65535
+/// to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub struct Bounds {

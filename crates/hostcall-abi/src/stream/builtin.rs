@@ -1,6 +1,7 @@
 //! Messages that the library brings along: what a lane accesses, and how long something took.
 //!
-//! `hostcall::stream::access` and `hostcall::stream::interval` send them. `hostcall_stream::handlers` has what counts and shows them.
+//! `hostcall::stream::access` and `hostcall::stream::interval` send them. `hostcall_stream::handlers` has what counts
+//! and shows them.
 
 use super::message::{Field, Message};
 use super::policy::Policy;
@@ -130,7 +131,8 @@ impl Access {
     /// The most bytes of an access.
     pub const MAX_BYTES: u32 = 128;
 
-    /// An access to `bytes` bytes. The size is rounded up to a power of two, and is at most [`Access::MAX_BYTES`]. The address is cut to its bits.
+    /// An access to `bytes` bytes. The size is rounded up to a power of two, and is at most [`Access::MAX_BYTES`]. The
+    /// address is cut to its bits.
     #[inline(always)]
     pub const fn new(address: u64, kind: AccessKind, space: Space, bytes: u32) -> Self {
         let log2 = if bytes >= Self::MAX_BYTES { 7 } else { bytes.next_power_of_two().trailing_zeros() };

@@ -1,7 +1,8 @@
-//! Messages of bytes: of one lane, as many as it likes up to a quarter of its ring. Text is bytes that are UTF-8; only the stream's description says so.
+//! Messages of bytes: of one lane, as many as it likes up to a quarter of its ring. Text is bytes that are UTF-8; only
+//! the stream's description says so.
 //!
-//! Behind the [`header`], two quads, stand quads of data up to the end of the last granule. Each quad has 15 bytes of its own, and can be
-//! made and read without any other:
+//! Behind the [`header`], two quads, stand quads of data up to the end of the last granule. Each quad has 15 bytes of
+//! its own, and can be made and read without any other:
 //!
 //! | unit | bits, from the lowest |
 //! |---|---|
@@ -10,19 +11,22 @@
 //! | 2 | bytes 8 to 11, without their top bit |
 //! | 3 | bytes 12 to 14: 24; top bits of units 0, 1 and 2: 3; how many of the 15 bytes are of the message: 4 |
 //!
-//! Bytes are little-endian in their units. Bytes that are not of the message are 0. All quads are full up to the last that has any byte, those behind it have
-//! none, and the message has as few granules as it can. So 15 of 16 bytes of a long message are its own, a message of up to 30 bytes takes one granule,
-//! and no length is said anywhere that could be wrong: each quad's 4 bits say at most 15.
+//! Bytes are little-endian in their units. Bytes that are not of the message are 0. All quads are full up to the last
+//! that has any byte, those behind it have none, and the message has as few granules as it can. So 15 of 16 bytes of a
+//! long message are its own, a message of up to 30 bytes takes one granule, and no length is said anywhere that could
+//! be wrong: each quad's 4 bits say at most 15.
 //!
-//! (Groups of 31 units with one for their displaced bits, as rows have them, would be 31 of 32. But a lane that stores a quad would need the bits of seven
-//! others.)
+//! (Groups of 31 units with one for their displaced bits, as rows have them, would be 31 of 32. But a lane that stores
+//! a quad would need the bits of seven others.)
 //!
 //! # Why it is right
 //!
-//! What [`super`] says of units holds: each is stored once in a lap, quads without a byte included, and the reader takes a message when all of them are
-//! there. The first quad of the header says how many granules the message has, as for rows, so one that will never be whole is skipped as a whole if its
-//! first quad is there ([`Reader::give_up`](super::Reader::give_up)), and else searched behind. The reader checks that number against a quarter of the ring
-//! before it uses it, because everything else is bounded by it; and the counts of all quads before it hands a message on.
+//! What [`super`] says of units holds: each is stored once in a lap, quads without a byte included, and the reader
+//! takes a message when all of them are there. The first quad of the header says how many granules the message has, as
+//! for rows, so one that will never be whole is skipped as a whole if its first quad is there
+//! ([`Reader::give_up`](super::Reader::give_up)), and else searched behind. The reader checks that number against a
+//! quarter of the ring before it uses it, because everything else is bounded by it; and the counts of all quads before
+//! it hands a message on.
 
 use super::gate;
 use super::header::{self, Header, Kind, MAX_GRANULES};
@@ -45,7 +49,8 @@ const COUNT: u32 = 27;
 /// Bytes of the longest message in the largest ring.
 pub const MAX_BYTES: u32 = most_bytes(MAX_RING_LOG2);
 
-/// A stream of bytes, or of text: a type without a value, whose messages are slices. `#[hostcall::stream(bytes)]` implements it.
+/// A stream of bytes, or of text: a type without a value, whose messages are slices. `#[hostcall::stream(bytes)]`
+/// implements it.
 pub trait ByteStream: Message {}
 
 /// A stream of text, whose messages are strings. `#[hostcall::stream(text)]` implements it.
@@ -92,7 +97,8 @@ const fn pack(bytes: [u32; 4], count: u32) -> [u32; 4] {
     [a & DATA, b & DATA, c & DATA, d & 0xff_ffff | a >> 31 << 24 | b >> 31 << 25 | c >> 31 << 26 | count << COUNT]
 }
 
-/// The bytes of a quad, whatever its phases, as a number whose lowest byte is the first; and how many of them are of the message.
+/// The bytes of a quad, whatever its phases, as a number whose lowest byte is the first; and how many of them are of
+/// the message.
 #[inline(always)]
 const fn unpack(quad: [u32; 4]) -> (u128, u32) {
     let [a, b, c, d] = quad;
@@ -108,7 +114,8 @@ fn quads(units: &[u32]) -> &[[u32; 4]] {
     units.as_chunks().0.get(HEADER_QUADS as usize..).unwrap_or_default()
 }
 
-/// Bytes of the message that has these units, header included, whatever their phases; `None`: its quads do not say what those of a message say.
+/// Bytes of the message that has these units, header included, whatever their phases; `None`: its quads do not say what
+/// those of a message say.
 pub fn length(units: &[u32]) -> Option<u32> {
     let (mut length, mut open, mut right) = (0, true, true);
     for quad in quads(units) {
@@ -139,8 +146,8 @@ pub fn copy(units: &[u32], out: &mut [u8]) {
     }
 }
 
-/// Writes the units of a message of bytes to `out`, without phases, and says how many they are: what lanes do together, by one thread. [`Header::granules`],
-/// [`Header::kind`] and [`Header::values`] are set as they must be.
+/// Writes the units of a message of bytes to `out`, without phases, and says how many they are: what lanes do together,
+/// by one thread. [`Header::granules`], [`Header::kind`] and [`Header::values`] are set as they must be.
 ///
 /// `None` if there is no such message, or `out` is too short.
 pub fn encode(header: Header, bytes: &[u8], out: &mut [u32]) -> Option<usize> {
@@ -171,12 +178,13 @@ pub trait ByteLink: RingLink {
     unsafe fn load_bytes(self, address: u64, count: u32) -> [u32; 4];
 }
 
-/// Sends the `length` bytes from `address` on of each lane of `senders`, one lane after the other, in a message each. Every lane of `group` must call, and
-/// helps to copy what it can read; `senders` are lanes of it. What became of the caller's own message; [`Sent::Off`] for a lane that sends none.
+/// Sends the `length` bytes from `address` on of each lane of `senders`, one lane after the other, in a message each.
+/// Every lane of `group` must call, and helps to copy what it can read; `senders` are lanes of it. What became of the
+/// caller's own message; [`Sent::Off`] for a lane that sends none.
 ///
 /// # Safety
-/// The caller can read its bytes, and so can the other lanes of the group unless they are [private](ByteLink::is_private). Nobody writes them before
-/// this returns.
+/// The caller can read its bytes, and so can the other lanes of the group unless they are
+/// [private](ByteLink::is_private). Nobody writes them before this returns.
 #[inline(always)]
 pub unsafe fn send_bytes<A: ByteLink>(arch: A, group: &Group, senders: u64, subject: Subject, address: u64, length: u32) -> Sent {
     let lane = arch.lane();

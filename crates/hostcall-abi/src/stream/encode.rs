@@ -4,8 +4,8 @@ use super::header::{self, Header};
 use super::layout::Layout;
 use super::unit::{DATA, PHASE};
 
-/// Writes the units of a message to `out`, without phases, and says how many they are. `rows` are the values of its lanes, one lane's behind another's;
-/// [`Header::granules`] is set as it must be.
+/// Writes the units of a message to `out`, without phases, and says how many they are. `rows` are the values of its
+/// lanes, one lane's behind another's; [`Header::granules`] is set as it must be.
 ///
 /// `None` if there is no such message, or `out` is too short.
 pub fn encode(mut header: Header, rows: &[u32], out: &mut [u32]) -> Option<usize> {

@@ -1,8 +1,8 @@
 //! What the host says of a stream while kernels run: which of its messages are wanted.
 //!
-//! A stream whose word has [`word::LIVE`](super::message::word::LIVE) is *live*: each message looks at the stream's [`Gate`], in device memory, which the
-//! host writes at any time. A look may be stale, and lanes of a wave may see different gates for a moment, so nothing rests on it: lanes agree by a ballot
-//! which of them send.
+//! A stream whose word has [`word::LIVE`](super::message::word::LIVE) is *live*: each message looks at the stream's
+//! [`Gate`], in device memory, which the host writes at any time. A look may be stale, and lanes of a wave may see
+//! different gates for a moment, so nothing rests on it: lanes agree by a ballot which of them send.
 
 use super::header::From;
 use super::policy::Sent;
@@ -23,7 +23,8 @@ pub struct Gate {
     pub rate_log2: u32,
     /// Not 0: none is wanted.
     pub shut: u32,
-    /// How long a message of [`Policy::Wait`](super::Policy::Wait) waits for room, in nanoseconds. It holds whether the stream is live or not.
+    /// How long a message of [`Policy::Wait`](super::Policy::Wait) waits for room, in nanoseconds. It holds whether the
+    /// stream is live or not.
     pub patience: u32,
     /// Not 0: the stream's [`Bounds`](super::Bounds) hold, too. They are loaded only then.
     pub bounded: u32,
@@ -34,7 +35,8 @@ const _: () = assert!(size_of::<Gate>() == 32);
 impl Gate {
     /// Everything is wanted, and waits for a millisecond.
     pub const OPEN: Self = Self { lanes: u64::MAX, first: 0, groups: u32::MAX, rate_log2: 0, shut: 0, patience: 1_000_000, bounded: 0 };
-    /// The most that a gate thins out. What [`Policy::Sample`](super::Policy::Sample) does comes on top, as far as a weight still fits into its bits.
+    /// The most that a gate thins out. What [`Policy::Sample`](super::Policy::Sample) does comes on top, as far as a
+    /// weight still fits into its bits.
     pub const MAX_RATE_LOG2: u32 = 11;
 
     /// The words in memory.
@@ -58,13 +60,14 @@ impl Gate {
     }
 }
 
-/// The lanes of `group` that the stream's gate lets through, and what their message stands for; for a lane that it does not, what to tell it. Every lane
-/// of the group must call.
+/// The lanes of `group` that the stream's gate lets through, and what their message stands for; for a lane that it does
+/// not, what to tell it. Every lane of the group must call.
 #[inline(always)]
 pub(super) fn admit<A: RingLink>(arch: A, group: &Group, subject: &Subject) -> Result<(Group, u32), Sent> {
     let (gate, lane) = (arch.gate(subject.stream), arch.lane());
     let weight = gate.rate_log2.min(Gate::MAX_RATE_LOG2);
-    // One number for all of them. (To ask by a ballot first whether any lane has seen a rate takes longer: this is under way while the gate is loaded.)
+    // One number for all of them. (To ask by a ballot first whether any lane has seen a rate takes longer: this is
+    // under way while the gate is loaded.)
     let dice = arch.broadcast(group.mask, arch.dice(), group.leader);
     let mut wanted = gate.wanted(arch.from()) >> lane & 1 != 0 && is_chosen(dice, weight);
     if gate.bounded != 0 {

@@ -11,7 +11,8 @@
 //! | 6 | workgroup, low 31 bits of its number in the grid |
 //! | 7 | workgroup, next 16 bits; wave in the workgroup 5, SM 10 |
 //!
-//! Flags: 1, the message has no time; 2, lane 63 is among them; 4, waves have 64 lanes. Bit 31 of every unit is the phase.
+//! Flags: 1, the message has no time; 2, lane 63 is among them; 4, waves have 64 lanes. Bit 31 of every unit is the
+//! phase.
 
 use super::unit::DATA;
 
@@ -19,7 +20,8 @@ use super::unit::DATA;
 pub const UNITS: u32 = 8;
 /// Streams that a program can have: numbers from 1 on.
 pub const MAX_STREAM: u32 = (1 << 12) - 1;
-/// After how many nanoseconds the time of messages begins at 0 again: four and a half years. Readers know what year it is.
+/// After how many nanoseconds the time of messages begins at 0 again: four and a half years. Readers know what year it
+/// is.
 pub const TIME_LAP: u64 = 1 << 57;
 /// For at most so many messages one stands, as a power of two.
 pub const MAX_WEIGHT_LOG2: u32 = 15;
@@ -116,7 +118,8 @@ impl Header {
         ]
     }
 
-    /// The header in eight units, whose phases are ignored; `None` if they are none: no such kind or flag, no lane, or a stream or a length of 0.
+    /// The header in eight units, whose phases are ignored; `None` if they are none: no such kind or flag, no lane, or
+    /// a stream or a length of 0.
     #[inline(always)]
     pub const fn decode(units: [u32; UNITS as usize]) -> Option<Self> {
         let [first, low, place, high, time, later, group, from] = units;

@@ -1,19 +1,22 @@
 //! [`Policy::Latest`](super::Policy::Latest): the flight recorder. Messages never wait, and overwrite the oldest.
 //!
-//! They lie in an *area* of their own behind each ring, which is written round and round without credit. So the invariant of rings does not hold: the
-//! store of a later lap may be issued, and even arrive, before that of an earlier one, and a unit's phase does not say which lap it is of. Instead each
-//! lane sends one unit more than its value has, its *check*:
+//! They lie in an *area* of their own behind each ring, which is written round and round without credit. So the
+//! invariant of rings does not hold: the store of a later lap may be issued, and even arrive, before that of an earlier
+//! one, and a unit's phase does not say which lap it is of. Instead each lane sends one unit more than its value has,
+//! its *check*:
 //!
 //! | bits | |
 //! |---|---|
 //! | 0 to 11 | low bits of the lap |
 //! | 12 to 31 | a hash of the message's header and the lane's units |
 //!
-//! The reader looks at every granule of the area. A message counts if all its units have the phase of one lap, all its checks name that lap, and all hashes
-//! agree: parts of messages of other laps differ in the phase, the lap or the hash. (Units of two messages that are 4096 laps apart, and have the same
-//! header, would remain; so would one garbled row of a million.) A message is known by its place and its first check, so none is read twice.
+//! The reader looks at every granule of the area. A message counts if all its units have the phase of one lap, all its
+//! checks name that lap, and all hashes agree: parts of messages of other laps differ in the phase, the lap or the
+//! hash. (Units of two messages that are 4096 laps apart, and have the same header, would remain; so would one garbled
+//! row of a million.) A message is known by its place and its first check, so none is read twice.
 //!
-//! Nothing of it needs the device to be alive: the area is host memory, and what arrived before a fault is read behind it.
+//! Nothing of it needs the device to be alive: the area is host memory, and what arrived before a fault is read behind
+//! it.
 
 use super::GRANULE;
 use super::header::{self, Header, Kind};
@@ -43,8 +46,8 @@ fn check(header: [u32; header::UNITS as usize], units: impl Iterator<Item = u32>
     hash & !LAP | lap & LAP
 }
 
-/// Sends `UNITS` units from each lane of `group` into the area of the latest messages; the last of them is room for the check. Every lane of the group
-/// must call, and gets the same answer. It waits for nothing.
+/// Sends `UNITS` units from each lane of `group` into the area of the latest messages; the last of them is room for the
+/// check. Every lane of the group must call, and gets the same answer. It waits for nothing.
 #[inline(always)]
 pub fn send_latest<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let group = match wanted(arch, group, &mut subject) {
@@ -57,7 +60,8 @@ pub fn send_latest<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut 
     }
 }
 
-/// Sends the units of the first lane of `group`, as [`send_latest`]. Every lane of the group must call, and gets the same answer.
+/// Sends the units of the first lane of `group`, as [`send_latest`]. Every lane of the group must call, and gets the
+/// same answer.
 #[inline(always)]
 pub fn send_latest_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let group = match wanted(arch, group, &mut subject) {
@@ -124,13 +128,14 @@ pub struct Latest {
 }
 
 impl Latest {
-    /// A reader of an area that began as zeros, of 2^`ring_log2` granules, that waves of 32 lanes write, or (`wide`) of 64.
+    /// A reader of an area that began as zeros, of 2^`ring_log2` granules, that waves of 32 lanes write, or (`wide`) of
+    /// 64.
     pub const fn new(ring_log2: u32, wide: bool) -> Self {
         Self { ring_log2, wide, copy: [0; MAX_MESSAGE], rows: [0; 64 * super::MAX_UNITS as usize] }
     }
 
-    /// The whole message that begins with a granule of the area, if one does. `units` says how many units a value of a stream has; `None`: there is no such
-    /// stream. Waves may write on meanwhile.
+    /// The whole message that begins with a granule of the area, if one does. `units` says how many units a value of a
+    /// stream has; `None`: there is no such stream. Waves may write on meanwhile.
     pub fn look<'a>(&'a mut self, memory: &impl RingMemory, granule: u32, units: impl FnOnce(u32) -> Option<u32>) -> Option<Kept<'a>> {
         let unit = (granule & ((1 << self.ring_log2) - 1)) * GRANULE;
         // The phase says whether it is of an even lap.

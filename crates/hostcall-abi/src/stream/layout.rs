@@ -7,12 +7,14 @@
 //! | padding | up to a whole granule |
 //! | columns | those that each lane sends, the lanes side by side |
 //!
-//! What a lane sends is cut into columns of four units, then one of two, then one of one. In memory they stand the other way round, so that each is
-//! aligned to its own width, because they end where the message ends: lane of rank `r` has its part of a column at `r` times the column's width.
+//! What a lane sends is cut into columns of four units, then one of two, then one of one. In memory they stand the
+//! other way round, so that each is aligned to its own width, because they end where the message ends: lane of rank `r`
+//! has its part of a column at `r` times the column's width.
 //!
-//! A phase displaces bit 31 of each unit. Bit `l` of ballot `k` is that of unit `k` of lane `l`. Bit 31 of the ballot is displaced, too: those of lane
-//! 31 are gathered in the unit behind the ballots. In waves of 64 the second ballot is that of lanes 32 to 63, and the second unit behind is lane 63's.
-//! A lane alone has a unit with a bit for each of its units.
+//! A phase displaces bit 31 of each unit. Bit `l` of ballot `k` is that of unit `k` of lane `l`. Bit 31 of the ballot
+//! is displaced, too: those of lane 31 are gathered in the unit behind the ballots. In waves of 64 the second ballot is
+//! that of lanes 32 to 63, and the second unit behind is lane 63's. A lane alone has a unit with a bit for each of its
+//! units.
 
 use super::header;
 use super::{GRANULE, MAX_UNITS};

@@ -1,7 +1,8 @@
-//! Lines of a log whose text stays on the host: a message has the arguments alone, and names its place in the source, which has the format.
+//! Lines of a log whose text stays on the host: a message has the arguments alone, and names its place in the source,
+//! which has the format.
 //!
-//! Each lane sends, as values of one stream, 1 + 2 × n units: the kinds of its n arguments, 4 bits each from the lowest on, and each argument's 64 bits,
-//! low half first.
+//! Each lane sends, as values of one stream, 1 + 2 × n units: the kinds of its n arguments, 4 bits each from the lowest
+//! on, and each argument's 64 bits, low half first.
 
 use super::message::{Field, Message};
 use super::policy::Policy;

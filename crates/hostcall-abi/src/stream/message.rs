@@ -33,7 +33,8 @@ pub struct Field {
     pub bytes: usize,
 }
 
-/// What a program says of a stream, under [`SCHEMA_PREFIX`] + the stream's name. Behind it lie names and types of the fields.
+/// What a program says of a stream, under [`SCHEMA_PREFIX`] + the stream's name. Behind it lie names and types of the
+/// fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SchemaWord<const FIELDS: usize, const TEXT: usize> {

@@ -1,9 +1,11 @@
 //! Streams: messages of kernels that nobody answers, through rings in host memory.
 //!
-//! A wave reserves room in its ring by one atomic addition in device memory, and stores its message straight into the ring. Every 32-bit *unit* of
-//! the ring carries one *phase* bit, which flips with each lap ([`mod@unit`]). So the reader knows of every unit whether it is there. No store is ordered
-//! against another: there is no fence, no commit and no doorbell. The other 31 bits are the message. The bits that the phase displaces are gathered by
-//! ballots, and travel in the same message ([`layout`]). The reader walks each ring in order, and returns room (*credit*) in one word.
+//! A wave reserves room in its ring by one atomic addition in device memory, and stores its message straight into the
+//! ring. Every 32-bit *unit* of the ring carries one *phase* bit, which flips with each lap ([`mod@unit`]). So the
+//! reader knows of every unit whether it is there. No store is ordered against another: there is no fence, no commit
+//! and no doorbell. The other 31 bits are the message. The bits that the phase displaces are gathered by ballots, and
+//! travel in the same message ([`layout`]). The reader walks each ring in order, and returns room (*credit*) in one
+//! word.
 //!
 //! * [`mod@unit`], the unit with its phase.
 //! * [`header`]: the first two words of a message, who sent what.
@@ -23,13 +25,14 @@
 //!
 //! # Why it is right
 //!
-//! Each unit is stored exactly once in a lap, padding included. The store of lap `n + 1` is issued only after the reader has seen that of lap `n`,
-//! because it needs credit, which the reader returns after it has read. So a unit has the store of lap `n - 1` or of lap `n`, and one bit tells which.
-//! It needs two things of a machine: an aligned store of 32 bits is seen whole or not at all, and a store that depends on a loaded value (the credit)
-//! is not seen before what the loaded value's store came after. Neither a torn wider store nor any order of stores does harm.
+//! Each unit is stored exactly once in a lap, padding included. The store of lap `n + 1` is issued only after the
+//! reader has seen that of lap `n`, because it needs credit, which the reader returns after it has read. So a unit has
+//! the store of lap `n - 1` or of lap `n`, and one bit tells which. It needs two things of a machine: an aligned store
+//! of 32 bits is seen whole or not at all, and a store that depends on a loaded value (the credit) is not seen before
+//! what the loaded value's store came after. Neither a torn wider store nor any order of stores does harm.
 //!
-//! Between reserving and storing, a wave waits for credit only: for no other wave, and for no barrier. Reservations before its own have credit before
-//! it. So the reader always gets on, as long as resident waves make progress.
+//! Between reserving and storing, a wave waits for credit only: for no other wave, and for no barrier. Reservations
+//! before its own have credit before it. So the reader always gets on, as long as resident waves make progress.
 
 pub mod bounds;
 pub mod builtin;
@@ -72,7 +75,8 @@ pub use take::{Rows, Taken};
 pub const GRANULE: u32 = 16;
 /// Units that each lane sends at most in one message: as many bits as a unit has for those of lane 31.
 pub const MAX_UNITS: u32 = 31;
-/// The smallest ring, in granules, as a power of two: a message of 64 lanes takes at most a quarter of it. (In loom's models one granule does.)
+/// The smallest ring, in granules, as a power of two: a message of 64 lanes takes at most a quarter of it. (In loom's
+/// models one granule does.)
 pub const MIN_RING_LOG2: u32 = if cfg!(loom) { 2 } else { 10 };
 /// The largest ring, in granules, as a power of two: 64 MiB.
 pub const MAX_RING_LOG2: u32 = 20;

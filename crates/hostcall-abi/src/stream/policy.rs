@@ -11,11 +11,11 @@ pub enum Policy {
     Drop = 1,
     /// Its wave waits for a while ([`Gate::patience`](super::Gate::patience)); then it is dropped, and counted.
     Wait = 2,
-    /// The fuller the ring, the fewer messages are sent, each of which then stands for 2, 4 or 16 ([`Header::weight`](super::Header::weight)). The others are counted. If there is
-    /// no room at all it is dropped.
+    /// The fuller the ring, the fewer messages are sent, each of which then stands for 2, 4 or 16
+    /// ([`Header::weight`](super::Header::weight)). The others are counted. If there is no room at all it is dropped.
     Sample = 3,
-    /// It overwrites the oldest, and is read when the host asks for it, see [`latest`](super::latest). The type says so, and nobody can say otherwise: its
-    /// messages have another form.
+    /// It overwrites the oldest, and is read when the host asks for it, see [`latest`](super::latest). The type says
+    /// so, and nobody can say otherwise: its messages have another form.
     Latest = 4,
 }
 

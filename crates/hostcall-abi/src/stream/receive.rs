@@ -1,7 +1,8 @@
 //! The host's half: reading a ring.
 //!
-//! Nothing that a ring holds is believed. A message is copied, then checked, then read from the copy, so that a device that writes on meanwhile
-//! changes nothing that has been checked. Work for each message is bounded by its length, which the ring bounds.
+//! Nothing that a ring holds is believed. A message is copied, then checked, then read from the copy, so that a device
+//! that writes on meanwhile changes nothing that has been checked. Work for each message is bounded by its length,
+//! which the ring bounds.
 
 use super::bytes;
 use super::header::{self, Header, Kind};
@@ -21,7 +22,8 @@ const _: () = {
 
 /// A ring's memory.
 pub trait RingMemory {
-    /// Loads the four units from `unit` on, a multiple of four: each of them whole, in any order. Pairs with the device's stores.
+    /// Loads the four units from `unit` on, a multiple of four: each of them whole, in any order. Pairs with the
+    /// device's stores.
     fn load_four(&self, unit: u32) -> [u32; 4];
     /// Loads the eight units from `unit` on, a multiple of eight, in the same way.
     #[inline(always)]
@@ -34,8 +36,8 @@ pub trait RingMemory {
     fn load_eights(&self, unit: u32, count: u32) -> impl Iterator<Item = [u32; 8]> {
         (0..count).map(move |i| self.load_eight(unit + 8 * i))
     }
-    /// Copies the units from `unit` on, a multiple of four, as many as `out` has room for, which are a multiple of four too and inside the ring. Says
-    /// whether all of them have the phase.
+    /// Copies the units from `unit` on, a multiple of four, as many as `out` has room for, which are a multiple of four
+    /// too and inside the ring. Says whether all of them have the phase.
     #[inline(always)]
     fn copy(&self, unit: u32, phase: u32, out: &mut [u32]) -> bool {
         let mut differ = 0;
@@ -66,7 +68,8 @@ pub enum Found<'a> {
     Absent,
     /// A part of a message, or of a granule that is none: later looks may find the rest.
     Partial,
-    /// A granule with which no message begins, or what began as a message of bytes and is none. The reader stands behind it.
+    /// A granule with which no message begins, or what began as a message of bytes and is none. The reader stands
+    /// behind it.
     Malformed,
 }
 
@@ -75,7 +78,8 @@ pub enum Found<'a> {
 pub struct Packet<'a> {
     /// Its header.
     pub header: Header,
-    /// Whether it was found by a search behind a message of unknown length that never became whole. What looks like a message there may be a part of one.
+    /// Whether it was found by a search behind a message of unknown length that never became whole. What looks like a
+    /// message there may be a part of one.
     pub after_gap: bool,
     layout: Layout,
     units: &'a [u32],
@@ -83,9 +87,9 @@ pub struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// The message with which `units` begin, copies of units that lay in a ring one behind another ([`Packet::raw`]). Their phases do not matter.
-    /// `wide` and `after_gap` are as the ring's reader had them, and `value` says how many units a value of a stream has. `None`: no message begins
-    /// there, or not all of it is there.
+    /// The message with which `units` begin, copies of units that lay in a ring one behind another ([`Packet::raw`]).
+    /// Their phases do not matter. `wide` and `after_gap` are as the ring's reader had them, and `value` says how many
+    /// units a value of a stream has. `None`: no message begins there, or not all of it is there.
     pub fn of_units(units: &'a [u32], wide: bool, after_gap: bool, value: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
         let (header, layout) = plausible(units, wide, value)?;
         let units = units.get(..(header.granules * GRANULE) as usize)?;
@@ -199,7 +203,8 @@ impl Reader {
         Self::behind(0, ring_log2, wide)
     }
 
-    /// The same for a ring of which `position` granules have been read already: each of its units has the phase of its last lap.
+    /// The same for a ring of which `position` granules have been read already: each of its units has the phase of its
+    /// last lap.
     ///
     /// # Panics
     /// As [`Reader::new`].
@@ -213,8 +218,9 @@ impl Reader {
         self.position
     }
 
-    /// Granules that the device may use again, if that is an eighth of the ring more than it has been told, or (`all`) if it is any more. The caller
-    /// stores its low 32 bits where the device's [`RingLink::credit`](super::RingLink::credit) finds them, with release: what was read was read before.
+    /// Granules that the device may use again, if that is an eighth of the ring more than it has been told, or (`all`)
+    /// if it is any more. The caller stores its low 32 bits where the device's
+    /// [`RingLink::credit`](super::RingLink::credit) finds them, with release: what was read was read before.
     #[inline(always)]
     pub const fn credit(&mut self, all: bool) -> Option<u64> {
         let news = self.position - self.told;
@@ -236,7 +242,8 @@ impl Reader {
         (bytes::most_granules(self.ring_log2) * GRANULE) as usize
     }
 
-    /// Looks for the next message. `units` says how many units a value of a stream has, 0: its messages are of bytes; `None`: there is no such stream.
+    /// Looks for the next message. `units` says how many units a value of a stream has, 0: its messages are of bytes;
+    /// `None`: there is no such stream.
     #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
@@ -266,8 +273,9 @@ impl Reader {
         Found::Packet(Packet { header, after_gap, layout, units: &self.copy[..end as usize], bytes: None })
     }
 
-    /// Looks for the next message, which is of bytes: [`Reader::next`] has said so, and is to be asked again if it turns out that there is none. It is
-    /// copied to `copy`, which is to have room for [the longest](Reader::longest): a message that is longer than it is malformed.
+    /// Looks for the next message, which is of bytes: [`Reader::next`] has said so, and is to be asked again if it
+    /// turns out that there is none. It is copied to `copy`, which is to have room for [the longest](Reader::longest):
+    /// a message that is longer than it is malformed.
     pub fn next_long<'a>(&mut self, memory: &impl RingMemory, copy: &'a mut [u32], units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
         if !copy_units(memory, at, 0, GRANULE, copy) {
@@ -315,17 +323,19 @@ impl Reader {
         self.plausible(units).map(|(_, layout)| layout.granules())
     }
 
-    /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.
+    /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples
+    /// of four, and within a message.
     #[inline(always)]
     pub(super) fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
         copy_units(memory, at, from, to, &mut self.copy)
     }
 
-    /// Goes on behind a message that will never be whole, and stores what is missing of it, so that the ring's phases are right again. Only for when no
-    /// kernel runs: otherwise its wave may still store it. `head` is what has been reserved ([`RingLink::head`](super::RingLink::head)).
+    /// Goes on behind a message that will never be whole, and stores what is missing of it, so that the ring's phases
+    /// are right again. Only for when no kernel runs: otherwise its wave may still store it. `head` is what has been
+    /// reserved ([`RingLink::head`](super::RingLink::head)).
     ///
-    /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are those of a search
-    /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read.
+    /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are
+    /// those of a search ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read.
     pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl Fn(u32) -> Option<u32>) -> GivenUp {
         let reserved = head.wrapping_sub(self.position as u32);
         if reserved == 0 {
@@ -357,8 +367,8 @@ impl Reader {
     }
 }
 
-/// Copies units `from` to `to` of the message at `at` to their places in `copy`, and says whether all of them are there, and have places. Both are multiples
-/// of four, and within a message.
+/// Copies units `from` to `to` of the message at `at` to their places in `copy`, and says whether all of them are
+/// there, and have places. Both are multiples of four, and within a message.
 #[inline(always)]
 fn copy_units(memory: &impl RingMemory, at: Position, from: u32, to: u32, copy: &mut [u32]) -> bool {
     let Some(copy) = copy.get_mut(from as usize..to as usize) else { return false };

@@ -7,7 +7,8 @@ use super::{MAX_RING_LOG2, MIN_RING_LOG2};
 pub const RINGS_SYMBOL: &str = "__hostcall_rings";
 /// The most rings, as a power of two.
 pub const MAX_RINGS_LOG2: u32 = 10;
-/// Bytes from what belongs to a ring, its [`RingState`] or its control line, to that of the next: waves of different rings share no line.
+/// Bytes from what belongs to a ring, its [`RingState`] or its control line, to that of the next: waves of different
+/// rings share no line.
 pub const STRIDE: usize = 128;
 
 /// Everything a kernel must know of its rings. All addresses are as the device sees them.
@@ -18,12 +19,13 @@ pub const STRIDE: usize = 128;
 pub struct Rings {
     /// Host memory: the first unit of ring 0.
     pub data: u64,
-    /// Bytes from the first unit of a ring to that of the next. Behind the last ring lie the areas of the latest messages in the same way, one for each
-    /// ring, if a stream of the program wants them.
+    /// Bytes from the first unit of a ring to that of the next. Behind the last ring lie the areas of the latest
+    /// messages in the same way, one for each ring, if a stream of the program wants them.
     pub stride: u64,
     /// Device memory: [`RingState`]s, one every [`STRIDE`] bytes.
     pub states: u64,
-    /// Where waves look what the reader says: a [`Credit`] every [`STRIDE`] bytes, in a window, or what has been learnt, in the [`RingState`]s.
+    /// Where waves look what the reader says: a [`Credit`] every [`STRIDE`] bytes, in a window, or what has been
+    /// learnt, in the [`RingState`]s.
     pub credit: u64,
     /// Without a window, host memory: where it is learnt, a [`Credit`] every [`STRIDE`] bytes. 0: there is a window.
     pub control: u64,
@@ -33,7 +35,8 @@ pub struct Rings {
     pub ring_log2: u32,
     /// Rings, as a power of two.
     pub rings_log2: u32,
-    /// Device memory: a [`Gate`](super::Gate) for each stream, by number from 1 on. Before it lie their [`Bounds`](super::Bounds), backwards.
+    /// Device memory: a [`Gate`](super::Gate) for each stream, by number from 1 on. Before it lie their
+    /// [`Bounds`](super::Bounds), backwards.
     pub gates: u64,
 }
 
@@ -72,7 +75,8 @@ impl Rings {
 
     /// The ring of the wave that is number `wave` of its grid.
     ///
-    /// Waves are spread evenly, and by nothing that can change while one runs, so that the messages of a wave stay in order.
+    /// Waves are spread evenly, and by nothing that can change while one runs, so that the messages of a wave stay in
+    /// order.
     #[inline(always)]
     pub const fn ring_of(rings_log2: u32, wave: u32) -> u32 {
         // Fibonacci hashing: the high bits of a product with 2^32 divided by the golden ratio.

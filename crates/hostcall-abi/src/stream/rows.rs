@@ -49,7 +49,8 @@ impl Columns for Copied<'_> {
     }
 }
 
-/// Writes the rows of a message of all lanes to `out`, which has room for just them. The columns' phase is to be `phase`.
+/// Writes the rows of a message of all lanes to `out`, which has room for just them. The columns' phase is to be
+/// `phase`.
 #[inline(always)]
 pub(super) fn put_wave(left: Left<'_>, phase: u32, columns: impl Columns, out: &mut [u32]) -> Differ {
     // For the common sizes with everything known.
@@ -139,7 +140,8 @@ fn put_eight<const N: usize>(mut units: [u32; 8], phase: u32, bits: &mut [u32; 8
     units
 }
 
-/// Writes the row of a lane alone: `row` are its columns as they lie in the message, `bits` the bits that phases displaced.
+/// Writes the row of a lane alone: `row` are its columns as they lie in the message, `bits` the bits that phases
+/// displaced.
 #[inline(always)]
 pub(super) fn put_lone(row: &[u32], bits: u32, out: &mut [u32]) {
     if let ([a, b, c, d], [out_a, out_b, out_c, out_d]) = (row, &mut *out) {
@@ -156,7 +158,8 @@ pub(super) fn put_lone(row: &[u32], bits: u32, out: &mut [u32]) {
     }
 }
 
-/// Writes the rows of a message to `out`, which has room for just them. `units` are all of its units, whose phases do not matter.
+/// Writes the rows of a message to `out`, which has room for just them. `units` are all of its units, whose phases do
+/// not matter.
 #[inline(always)]
 pub(super) fn put_copied(units: &[u32], layout: Layout, mask: u64, out: &mut [u32]) {
     let Layout { units: row, lanes, wide } = layout;

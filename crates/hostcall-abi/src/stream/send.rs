@@ -16,7 +16,8 @@ use crate::port::Group;
 pub enum Counter {
     /// Messages dropped for want of room.
     Dropped,
-    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
+    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and
+    /// the reservation.
     Waited,
     /// Messages of which no lane was wanted.
     Filtered,
@@ -48,10 +49,11 @@ pub trait RingLink: Lanes {
     fn head(self) -> u32;
     /// Reserves `granules`, and returns what [`RingLink::head`] was. One relaxed read-modify-write of device memory.
     fn reserve(self, granules: u32) -> u32;
-    /// The same in the area of the latest messages, whose head is [`RingState::latest`](super::rings::RingState::latest).
+    /// The same in the area of the latest messages, whose head is
+    /// [`RingState::latest`](super::rings::RingState::latest).
     fn reserve_latest(self, granules: u32) -> u32;
-    /// What the reader has said, as far as the device knows. Pairs with its store of [`Reader::credit`]: the stores of the message must depend on the
-    /// value. It is one load, so that both parts are of one time.
+    /// What the reader has said, as far as the device knows. Pairs with its store of [`Reader::credit`]: the stores of
+    /// the message must depend on the value. It is one load, so that both parts are of one time.
     ///
     /// [`Reader::credit`]: super::Reader::credit
     fn credit(self) -> Credit;
@@ -64,7 +66,8 @@ pub trait RingLink: Lanes {
     }
     /// What the host wants of the stream now. The look may be stale.
     fn gate(self, stream: u32) -> Gate;
-    /// From where the host wants messages of the stream, which is asked if its gate is [bounded](Gate::bounded). The look may be stale.
+    /// From where the host wants messages of the stream, which is asked if its gate is [bounded](Gate::bounded). The
+    /// look may be stale.
     fn bounds(self, stream: u32) -> Bounds;
     /// Where the lane is.
     fn place(self) -> Place;
@@ -112,7 +115,8 @@ pub struct Subject {
     pub weight: u32,
 }
 
-/// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
+/// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same
+/// answer.
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let group = match wanted(arch, group, &mut subject) {
@@ -126,7 +130,8 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject
     }
 }
 
-/// The lanes of `group` whose message is wanted: all of them, unless the stream's [`Gate`] is asked. For a lane whose is not, what to tell it.
+/// The lanes of `group` whose message is wanted: all of them, unless the stream's [`Gate`] is asked. For a lane whose
+/// is not, what to tell it.
 #[inline(always)]
 pub(super) fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<Group, Sent> {
     if !subject.live {
@@ -144,7 +149,8 @@ pub(super) fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
     (group.mask == mask).then(|| Group { mask, count, rank: arch.lane(), leader: 0 })
 }
 
-/// [`send`] of a part of a wave. (Inlined: as a function that is called it cost kernels 19 registers more, and a stack.)
+/// [`send`] of a part of a wave. (Inlined: as a function that is called it cost kernels 19 registers more, and a
+/// stack.)
 #[inline(always)]
 fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
     let group = Group::new(mask, arch.lane());
@@ -154,7 +160,8 @@ fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subj
     send_in::<_, UNITS, false>(arch, &group, subject, &units)
 }
 
-/// [`send`] of a lane alone whose message is one granule: where everything lies in it is known before it runs, and is worked out while room is reserved.
+/// [`send`] of a lane alone whose message is one granule: where everything lies in it is known before it runs, and is
+/// worked out while room is reserved.
 #[inline(always)]
 fn send_alone<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
@@ -173,8 +180,8 @@ fn send_alone<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subje
     Sent::Sent
 }
 
-/// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the last unit of an odd number, the last pair,
-/// then fours.
+/// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the last
+/// unit of an odd number, the last pair, then fours.
 #[inline(always)]
 fn granule<const UNITS: usize>(layout: Layout, header: &[u32; header::UNITS as usize], units: &[u32; UNITS]) -> [[u32; 4]; QUADS] {
     let unit = |index: u32| {
@@ -230,8 +237,8 @@ const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
 /// Quads of a granule.
 const QUADS: usize = (GRANULE / QUAD) as usize;
 
-/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group
-/// must call, and gets the same answer.
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it
+/// is short. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
 pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let group = match wanted(arch, group, &mut subject) {
@@ -420,7 +427,8 @@ impl<const UNITS: usize> Bits<UNITS> {
             // A lane alone: its bits are all that a ballot has.
             return if quad == 0 { [self.each(|ballot| ballot != 0), 0, 0, 0] } else { [0; 4] };
         }
-        // Unit `index` of them: a ballot, or what the ballots' own phases displace. With constant indices nothing else of it remains.
+        // Unit `index` of them: a ballot, or what the ballots' own phases displace. With constant indices nothing else
+        // of it remains.
         let unit = |index: u32| {
             let (of, half) = if layout.wide { (index / 2, index % 2) } else { (index, 0) };
             match self.ballots.get(of as usize) {

@@ -1,7 +1,7 @@
 //! Places in the source that messages name, and what a program says of them.
 //!
-//! Each place has a word in the program, into which the host writes a number when it attaches the program. Messages carry the number, and the text stays
-//! where it is: the host has read it from behind the word.
+//! Each place has a word in the program, into which the host writes a number when it attaches the program. Messages
+//! carry the number, and the text stays where it is: the host has read it from behind the word.
 
 use core::cell::UnsafeCell;
 
@@ -37,7 +37,8 @@ pub struct SiteHead {
     lengths: [u16; 4],
 }
 
-// SAFETY: lanes only read the number, by whatever way their machine has for words that the host writes; everything else is constant.
+// SAFETY: lanes only read the number, by whatever way their machine has for words that the host writes; everything else
+// is constant.
 unsafe impl Sync for SiteHead {}
 
 /// Bytes of a [`SiteHead`].

@@ -1,7 +1,8 @@
 //! The short way of a message: its rows go to where they are to be kept, those of whole waves straight from the ring.
 //!
-//! Each unit is loaded once. Rows are written while the phases of the units are looked at; what turns out not to be whole is not counted, and written over
-//! by what comes next. What a message is made of is worked out anew only if its header differs from that of the message before.
+//! Each unit is loaded once. Rows are written while the phases of the units are looked at; what turns out not to be
+//! whole is not counted, and written over by what comes next. What a message is made of is worked out anew only if its
+//! header differs from that of the message before.
 
 use super::header::{self, Header, Kind};
 use super::receive::{Reader, RingMemory, plausible};
@@ -13,7 +14,8 @@ use super::{GRANULE, Layout};
 pub trait Rows {
     /// Units of a value of a stream, 0: its messages are of bytes; `None`: there is no such stream.
     fn units(&self, stream: u32) -> Option<u32>;
-    /// Room for so many units of rows of a message of a stream that there is. Nothing is said of what is written there before [`Reader::take`] returns it.
+    /// Room for so many units of rows of a message of a stream that there is. Nothing is said of what is written there
+    /// before [`Reader::take`] returns it.
     fn room(&mut self, stream: u32, units: usize) -> &mut [u32];
 }
 
@@ -73,7 +75,8 @@ impl<M: RingMemory> Columns for InRing<'_, M> {
 }
 
 impl Reader {
-    /// The bits of headers that say what a message is made of: its stream, length, kind, flags, lanes, and how many values each has.
+    /// The bits of headers that say what a message is made of: its stream, length, kind, flags, lanes, and how many
+    /// values each has.
     #[inline(always)]
     const fn alike(&self) -> [u32; header::UNITS as usize] {
         [u32::MAX, DATA, 1 << 16, if self.wide { DATA } else { 0 }, 0, 31 << 26, 0, 0]

@@ -22,7 +22,8 @@ pub struct Position {
     area: u32,
 }
 
-/// Marks the number of a unit that the device stores as one of the ring's area of the latest messages, see [`latest`](super::latest).
+/// Marks the number of a unit that the device stores as one of the ring's area of the latest messages, see
+/// [`latest`](super::latest).
 pub const LATEST: u32 = 1 << 31;
 
 impl Position {

@@ -31,7 +31,8 @@ struct Meeting {
 pub struct Meetings(RefCell<HashMap<(u32, u64), Meeting>>);
 
 impl Meetings {
-    /// Lane `lane` of wave `wave` says `value` to the lanes of `mask`, lets others run by `step` until all of them have, and hears what each said.
+    /// Lane `lane` of wave `wave` says `value` to the lanes of `mask`, lets others run by `step` until all of them
+    /// have, and hears what each said.
     pub fn meet(&self, wave: u32, mask: u64, lane: u32, value: u64, step: impl Fn()) -> HashMap<u32, u64> {
         assert!(mask >> lane & 1 == 1, "a lane in a collective that is not its own");
         let key = (wave, mask);
@@ -61,7 +62,8 @@ impl Meetings {
     }
 }
 
-/// Implements `Lanes` for a lane that meets the others of its wave: by its methods `meet(mask, value)` and `step()`, its field `lane`, and a clock.
+/// Implements `Lanes` for a lane that meets the others of its wave: by its methods `meet(mask, value)` and `step()`,
+/// its field `lane`, and a clock.
 macro_rules! lanes_that_meet {
     ($lane:ty, |$this:ident| $now:expr) => {
         impl hostcall_abi::lanes::Lanes for $lane {

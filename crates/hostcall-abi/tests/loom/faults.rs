@@ -55,8 +55,8 @@ fn a_client_that_ignores_the_tags_of_replies_takes_an_old_one() {
 #[should_panic(expected = "a payload of two messages")]
 fn without_the_scrub_words_of_the_last_lap_are_taken_for_new_ones() {
     explore(TWO, || {
-        // As in `words_of_the_last_lap_are_never_taken_for_new_ones`; the server does not wait for the scrub either, as it
-        // finds the tags it wants in the words of the last lap.
+        // As in `words_of_the_last_lap_are_never_taken_for_new_ones`; the server does not wait for the scrub either, as
+        // it finds the tags it wants in the words of the last lap.
         let last = Tag::new((1 << 15) - 1);
         let memory = memory(last.seq(), 3, 2, last.next().next().payload());
         let client = wave(&memory, |wave| {
@@ -113,8 +113,8 @@ fn a_lock_that_acquires_and_releases_keeps_both_owners_posts() {
 #[test]
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_lock_that_orders_nothing_may_leave_the_older_ring() {
-    // In C++'s model the first owner's ring may come after the second's in the doorbell's own order; a server that never
-    // looks at the port unasked then misses the second post.
+    // In C++'s model the first owner's ring may come after the second's in the doorbell's own order; a server that
+    // never looks at the port unasked then misses the second post.
     two_owners_post(Fault::RelaxedLock);
 }
 

@@ -1,8 +1,9 @@
 //! One port buffer in loom's memory, and waves over it.
 //!
-//! A 16-byte word is one atomic: its value is a number of the [`Memory::log`], where the word itself lies. So the model has exactly what
-//! the wire relies on, single-copy atomic words and nothing else. Every access is relaxed but the lock's, which acquires and
-//! releases: owners of a port follow one another. Between the wave and the host there is nothing but the tags.
+//! A 16-byte word is one atomic: its value is a number of the [`Memory::log`], where the word itself lies. So the model
+//! has exactly what the wire relies on, single-copy atomic words and nothing else. Every access is relaxed but the
+//! lock's, which acquires and releases: owners of a port follow one another. Between the wave and the host there is
+//! nothing but the tags.
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -319,7 +320,8 @@ fn acquire(wave: Wave<'_>, group: &Group) -> Result<hostcall_abi::port::Held, Ca
     client.acquire(group, true).map_err(|why| CallError::from_status(why, 0))
 }
 
-/// A whole call with `words` words behind its header for each lane, at most `patience` looks at the clock long if that is not 0.
+/// A whole call with `words` words behind its header for each lane, at most `patience` looks at the clock long if that
+/// is not 0.
 pub fn call(wave: Wave<'_>, value: u32, words: u32, patience: u64) -> Result<u32, CallError> {
     let (client, group) = (Client(wave), wave.group());
     let mut held = acquire(wave, &group)?;
@@ -361,8 +363,8 @@ pub fn post(wave: Wave<'_>, value: u32, words: u32) -> Result<(), CallError> {
     if sent == Status::OK { Ok(()) } else { Err(CallError::from_status(sent, 0)) }
 }
 
-/// A message of the first of `lanes` lanes, which all of them send, or all but the last so many that do not help; and, with
-/// `reply`, its answer. (The lanes run one after another, the first first: whatever it waits for, they wait for.)
+/// A message of the first of `lanes` lanes, which all of them send, or all but the last so many that do not help; and,
+/// with `reply`, its answer. (The lanes run one after another, the first first: whatever it waits for, they wait for.)
 pub fn together(wave: Wave<'_>, value: u32, words: u32, lanes: u32, idle: u32, reply: bool) -> Result<u32, CallError> {
     let group = |lane| Group::new((1 << lanes) - 1, lane);
     let (client, first) = (Client(wave), group(0));
@@ -507,8 +509,8 @@ impl<'a, M: HostMemory> Server<'a, M> {
             .collect()
     }
 
-    /// Serves `count` messages as a serving thread does: a look takes all posts that are there, up to a call, and acknowledges
-    /// the last of them once.
+    /// Serves `count` messages as a serving thread does: a look takes all posts that are there, up to a call, and
+    /// acknowledges the last of them once.
     pub fn serve_in_looks(&mut self, count: usize) -> Vec<u32> {
         let mut values = Vec::new();
         while values.len() < count {

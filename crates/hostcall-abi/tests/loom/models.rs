@@ -39,8 +39,8 @@ fn a_call_is_answered_across_a_scrub() {
 #[test]
 fn words_of_the_last_lap_are_never_taken_for_new_ones() {
     explore(TWO, || {
-        // Everything still carries the tag that the *second* message will have: without the scrub of the first, the second's
-        // payload would seem to be there before it is.
+        // Everything still carries the tag that the *second* message will have: without the scrub of the first, the
+        // second's payload would seem to be there before it is.
         let last = Tag::new((1 << 15) - 1);
         let memory = memory(last.seq(), 3, 2, last.next().next().payload());
         let client = wave(&memory, |wave| {
@@ -217,7 +217,8 @@ fn a_port_is_reused_while_a_lane_of_a_given_up_call_is_still_unanswered() {
             for value in [1, 2] {
                 let seen = server.wait();
                 assert_eq!((seen.value, seen.lanes), (value, 2));
-                // The replies take their time; between them the client may go on with the port. The server does not look.
+                // The replies take their time; between them the client may go on with the port. The server does not
+                // look.
                 server.answer_one(seen, 0);
                 thread::yield_now();
                 server.answer_one(seen, 1);

@@ -1,8 +1,8 @@
 //! The ring of streams: reservations of two waves, credit that comes late, and a reader.
 //!
-//! A message here is one granule. Three of its units are atomics of loom's: the first, that of the displaced bits, and the last. They are all that
-//! tells one message from another; the other units are taken for what the last one's phase says. So the model has units that are seen one by one, in
-//! any order, and few enough of them to be explored.
+//! A message here is one granule. Three of its units are atomics of loom's: the first, that of the displaced bits, and
+//! the last. They are all that tells one message from another; the other units are taken for what the last one's phase
+//! says. So the model has units that are seen one by one, in any order, and few enough of them to be explored.
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
@@ -143,7 +143,8 @@ impl RingLink for Wave<'_> {
         unreachable!("no message of this policy")
     }
     fn credit(self) -> Credit {
-        // Pairs with the store of the model that closes; a hint that waiting is in vain. (For others it would be one more atomic to explore.)
+        // Pairs with the store of the model that closes; a hint that waiting is in vain. (For others it would be one
+        // more atomic to explore.)
         let closed = if self.0.closes { self.0.closed.load(Relaxed) } else { 0 };
         if self.0.fault == Fault::NoCredit {
             return Credit { freed: self.0.head.load(Relaxed), closed };

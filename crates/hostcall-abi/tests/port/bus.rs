@@ -46,9 +46,9 @@ const HOST: u32 = u32::MAX;
 
 impl Bus {
     /// Areas whose words all carry tags that messages since the last scrub may have left. Just before a scrub, request
-    /// words carry those of the messages that follow it, as a lap without any scrub would have left them: no message behind
-    /// a scrub is looked at before all of it is there. Of a reply's scrub the device sees a part only, so words that it
-    /// leaves are as old as they can be, but no older.
+    /// words carry those of the messages that follow it, as a lap without any scrub would have left them: no message
+    /// behind a scrub is looked at before all of it is there. Of a reply's scrub the device sees a part only, so words
+    /// that it leaves are as old as they can be, but no older.
     pub fn new(geometry: Geometry, last: Tag, random: &Random) -> Self {
         let since_scrub = last.seq() % Tag::SCRUB_PERIOD;
         let stale = |request: bool| {

@@ -68,8 +68,8 @@ impl<'a> Host<'a> {
         !busy && self.bus.doorbell(port) != self.ports[port as usize].tag()
     }
 
-    /// A look at one port: takes posts until there is none, or a call is found; `full`: until there is no room for the next
-    /// message. Whether anything was taken.
+    /// A look at one port: takes posts until there is none, or a call is found; `full`: until there is no room for the
+    /// next message. Whether anything was taken.
     pub fn look(&mut self, port: u32, full: bool) -> bool {
         let fault = self.program.fault;
         let room = if full { self.random.below(3) } else { u32::MAX };
@@ -122,8 +122,8 @@ impl<'a> Host<'a> {
             posted = posted.filter(|tag| !tag.scrubs());
         }
         if let Some((message, number)) = call {
-            // A call behind the posts: its answer tells the client as much, so their acknowledgement may be left out. But
-            // it may not be late.
+            // A call behind the posts: its answer tells the client as much, so their acknowledgement may be left out.
+            // But it may not be late.
             if fault != Fault::LateAck && self.random.below(2) == 0 {
                 posted.take().into_iter().for_each(|tag| self.acknowledge(port, tag));
             }

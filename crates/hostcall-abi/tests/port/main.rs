@@ -1,11 +1,14 @@
-//! Random programs of messages through the real client and the real server, over a bus that delivers stores in any order.
+//! Random programs of messages through the real client and the real server, over a bus that delivers stores in any
+//! order.
 //!
-//! The idea: waves run as fibers ([`lanes`]), so that a seed decides every step; every store that crosses the bus waits in a queue, from
-//! which the seed delivers any that coherence does not hold back ([`bus`]); the server takes, refuses and answers when the seed says
-//! so ([`host`]); and a plain model says what must come of it ([`program`], [`message`]). So what a GPU's memory system may do to
-//! unordered stores is done here on purpose, with replies in host memory and in a window.
+//! The idea: waves run as fibers ([`lanes`]), so that a seed decides every step; every store that crosses the bus waits
+//! in a queue, from which the seed delivers any that coherence does not hold back ([`bus`]); the server takes, refuses
+//! and answers when the seed says so ([`host`]); and a plain model says what must come of it ([`program`],
+//! [`message`]). So what a GPU's memory system may do to unordered stores is done here on purpose, with replies in host
+//! memory and in a window.
 //!
-//! [`words`] has the properties of the server's half alone: what it copies, what it writes, and that no device can make it fail.
+//! [`words`] has the properties of the server's half alone: what it copies, what it writes, and that no device can make
+//! it fail.
 #![cfg(not(loom))]
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
 
@@ -147,8 +150,8 @@ fn waves_that_keep_ports_and_call_on_are_never_stuck() {
     keeping(Fault::None);
 }
 
-/// Two calls with long replies, of the same sequence number, and nothing but posts between them: words that only the two scrubs
-/// rewrite.
+/// Two calls with long replies, of the same sequence number, and nothing but posts between them: words that only the
+/// two scrubs rewrite.
 fn long_replies_a_lap_apart(fault: Fault) {
     let op = |kind, reply| Op { kind, mask: 1, units: 0, reply };
     let mut ops = vec![op(Kind::Call, 60)];
@@ -167,8 +170,8 @@ fn no_word_of_a_reply_lives_for_a_lap() {
 
 #[test]
 fn a_port_lives_through_a_lap_of_the_tag() {
-    // 2^15 messages and some more: calls and posts, of one lane and of two, short and long, so that most words of the areas
-    // are as old as they can get when a scrub rewrites them.
+    // 2^15 messages and some more: calls and posts, of one lane and of two, short and long, so that most words of the
+    // areas are as old as they can get when a scrub rewrites them.
     for window in [false, true] {
         let op = |i: u32| Op {
             kind: [Kind::Post, Kind::Call, Kind::Post, Kind::PostTogether, Kind::Together][(i % 5) as usize],

@@ -109,7 +109,8 @@ impl Arch for Alone<'_> {
     fn remember_closed(self, _: u32) {}
 }
 
-/// The message's payload byte by byte, as [`Header`] says where it lies: lane by lane, `None` where a word's tag is another.
+/// The message's payload byte by byte, as [`Header`] says where it lies: lane by lane, `None` where a word's tag is
+/// another.
 fn reference(areas: &Areas, at: u32, lanes: u32, words: u32, tag: u16) -> Vec<Option<Vec<u8>>> {
     let word = |j: u32, rank: u32| areas.load_request(0, at + j * lanes + rank);
     (0..lanes)
@@ -139,7 +140,8 @@ fn unit_of(lane: u32, i: u32, seed: u32) -> u32 {
     (lane << 16 | i).wrapping_mul(0x9e37_79b1) ^ seed
 }
 
-/// Sends one message of the lanes of `mask`, lane after lane, over a port whose next message has tag `tag` and goes to 0.
+/// Sends one message of the lanes of `mask`, lane after lane, over a port whose next message has tag `tag` and goes to
+/// 0.
 fn send(areas: &Areas, mask: u64, together: bool, tag: Tag, units: u32, seed: u32) {
     let state = PortState::new(Tag::new(tag.seq().wrapping_sub(1)), 0, false);
     let leader = mask.trailing_zeros();

@@ -1,4 +1,5 @@
-//! The flight recorder over the same bus: nothing is awaited, so stores of several laps may be on their way to one unit, and arrive in any order.
+//! The flight recorder over the same bus: nothing is awaited, so stores of several laps may be on their way to one
+//! unit, and arrive in any order.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};

@@ -1,9 +1,11 @@
-//! Random programs of messages through the real sender and the real reader of a ring, over a bus that delivers every unit by itself, in any order.
+//! Random programs of messages through the real sender and the real reader of a ring, over a bus that delivers every
+//! unit by itself, in any order.
 //!
-//! The idea: waves run as fibers, so that a seed decides every step ([`ring`]). Each unit that a lane stores waits in a bag, from which the seed draws.
-//! Credit travels back with a delay of its own. The reader looks when the seed says so. What must come of it is simple ([`program`]): every message
-//! arrives once, whole, in the order of its wave, or its sender was told that it was dropped. [`faults`] breaks one rule at a time, and must be found
-//! out. [`hostile`] has what a device may write that keeps no rule at all.
+//! The idea: waves run as fibers, so that a seed decides every step ([`ring`]). Each unit that a lane stores waits in a
+//! bag, from which the seed draws. Credit travels back with a delay of its own. The reader looks when the seed says so.
+//! What must come of it is simple ([`program`]): every message arrives once, whole, in the order of its wave, or its
+//! sender was told that it was dropped. [`faults`] breaks one rule at a time, and must be found out. [`hostile`] has
+//! what a device may write that keeps no rule at all.
 #![cfg(not(loom))]
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
 

@@ -17,7 +17,8 @@ use crate::ring::{Fault, HostSide, Lane, Ring};
 
 /// The sizes of messages, in units of each lane. A stream's number is its place in this list, from 1.
 pub const UNITS: [u32; 8] = [1, 2, 3, 4, 6, 7, 16, MAX_UNITS];
-/// In place of a size: each lane sends bytes, of a length of its own. Their stream's number is behind those of the others.
+/// In place of a size: each lane sends bytes, of a length of its own. Their stream's number is behind those of the
+/// others.
 pub const BYTES: u32 = 0;
 
 /// One message.
@@ -44,7 +45,8 @@ pub struct Program {
     pub gates: [Gate; 2],
     /// The bounds of all streams, for gates that are bounded.
     pub bounds: Bounds,
-    /// After so many steps the kernel is killed, wherever its waves are. When what it left has been cleared away, it is launched again.
+    /// After so many steps the kernel is killed, wherever its waves are. When what it left has been cleared away, it is
+    /// launched again.
     pub killed: Option<u32>,
 }
 
@@ -343,7 +345,8 @@ impl Received {
                     continue;
                 }
                 match masks[..] {
-                    // Those who were not told that it was sent cannot be among them, unless nobody was told anything more.
+                    // Those who were not told that it was sent cannot be among them, unless nobody was told anything
+                    // more.
                     [mask] => {
                         assert!(mask == sent || killed && mask & op.mask == mask && sent & !mask == 0, "wave {wave}, message {number}")
                     }
@@ -372,7 +375,8 @@ impl Received {
         };
         let exact = program.killed.is_none();
         assert!(counted.dropped == dropped || !exact, "{counted:?}, but {dropped} were dropped");
-        // A sample that is left out may be of the lanes that the gate let through, and a gate that changes may be seen by some lanes only.
+        // A sample that is left out may be of the lanes that the gate let through, and a gate that changes may be seen
+        // by some lanes only.
         let live = program.waves.iter().flatten().any(|op| op.live);
         assert!(counted.filtered == filtered || !exact || live, "{counted:?}, but {filtered} were filtered");
         assert!(
@@ -384,7 +388,8 @@ impl Received {
     }
 }
 
-/// Of a message of bytes of each lane, those that were received are those that were sent; how many were dropped, and filtered.
+/// Of a message of bytes of each lane, those that were received are those that were sent; how many were dropped, and
+/// filtered.
 fn bytes_must_be((wave, number): (usize, usize), op: &Op, told: &BTreeMap<u32, Sent>, masks: &[u64], killed: bool) -> (u32, u32) {
     let (mut dropped, mut filtered) = (0, 0);
     for lane in (0..64).filter(|lane| op.mask >> lane & 1 == 1) {

@@ -137,8 +137,8 @@ pub extern "C" fn hostcall_amd_serve_printf() -> c_int {
 /// limit is 0.
 ///
 /// # Safety
-/// The functions are fit for any thread with `state`, as long as any consumer serves. What `allocate` returns is 0, or the address of as many
-/// bytes with the alignment that it was asked for.
+/// The functions are fit for any thread with `state`, as long as any consumer serves. What `allocate` returns is 0, or
+/// the address of as many bytes with the alignment that it was asked for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hostcall_amd_serve_memory(
     limit: u64,

@@ -53,7 +53,8 @@ pub extern "C" fn amd_hostcall_launch_consumer(consumer: *mut ConsumerHandle) ->
 /// Errors: `NULLPTR`; `INVALID_REQUEST` if the service has a handler.
 ///
 /// # Safety
-/// `handler` is null or such a function. It may be called from several threads, with `state`, as long as any consumer serves.
+/// `handler` is null or such a function. It may be called from several threads, with `state`, as long as any consumer
+/// serves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_service(service: u32, handler: Option<ServiceHandler>, state: *mut c_void) -> c_int {
     code(handler.ok_or(Error::Nullptr).and_then(|handler| tables::add_service(service, Handler::V1(handler, State(state)))))
@@ -91,7 +92,8 @@ pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num
 /// or if the buffer holds what no initialised one does.
 ///
 /// # Safety
-/// `buffer` is null, misaligned, or an initialised buffer that stays until it is deregistered or the consumer destroyed.
+/// `buffer` is null, misaligned, or an initialised buffer that stays until it is deregistered or the consumer
+/// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_buffer(consumer: *mut ConsumerHandle, buffer: *mut c_void) -> c_int {
     // SAFETY: the caller's.

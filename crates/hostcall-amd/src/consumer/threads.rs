@@ -1,9 +1,10 @@
 //! The threads of a consumer.
 //!
-//! One thread *leads*: it takes ready packets, calls handlers, and sleeps on the doorbell when there is nothing to do. While it is awake, a
-//! *watcher* looks every millisecond. If the leader has been in one handler since the last look, the watcher gives the lead to another
-//! thread, which goes on with the packets that are left. The one that was blocked finishes its packet and then waits for a turn to lead. So a
-//! call costs no change of threads, and at rest nobody runs.
+//! One thread *leads*: it takes ready packets, calls handlers, and sleeps on the doorbell when there is nothing to do.
+//! While it is awake, a *watcher* looks every millisecond. If the leader has been in one handler since the last look,
+//! the watcher gives the lead to another thread, which goes on with the packets that are left. The one that was blocked
+//! finishes its packet and then waits for a turn to lead. So a call costs no change of threads, and at rest nobody
+//! runs.
 //!
 //! A service whose handler has blocked once is known to ([`pace`](super::pace)): from then on the leader gives its lead
 //! away before it runs that handler, so that many of them hold up nobody. It does the same where a handler is about to

@@ -1,18 +1,21 @@
 //! A lane's eight words, copied out of a buffer and back.
 //!
-//! On x86-64 a lane is four registers: packets of many lanes are mostly such copies. The loads are assembly's, because a device may write the
-//! same words meanwhile: the compiler knows nothing of them, so nothing is read twice, and a copy is whatever it is.
+//! On x86-64 a lane is four registers: packets of many lanes are mostly such copies. The loads are assembly's, because
+//! a device may write the same words meanwhile: the compiler knows nothing of them, so nothing is read twice, and a
+//! copy is whatever it is.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::layout::QWORDS;
 
-/// Copies the words twice: as they came, and for handlers to change. Relaxed: they were acquired with what made the packet ready.
+/// Copies the words twice: as they came, and for handlers to change. Relaxed: they were acquired with what made the
+/// packet ready.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn read(words: &[AtomicU64; QWORDS], before: &mut [u64; QWORDS], after: &mut [u64; QWORDS]) {
-    // SAFETY: reads and writes 64 bytes behind each reference, which are as many, at any alignment, by instructions that every processor of
-    // this kind has. Eight bytes that are aligned are not torn by them, which nothing here relies on.
+    // SAFETY: reads and writes 64 bytes behind each reference, which are as many, at any alignment, by instructions
+    // that every processor of this kind has. Eight bytes that are aligned are not torn by them, which nothing here
+    // relies on.
     unsafe {
         std::arch::asm!(
             "movups {a}, [{words}]",
@@ -55,7 +58,8 @@ pub(super) fn read(words: &[AtomicU64; QWORDS], before: &mut [u64; QWORDS], afte
 fn changed(before: &[u64; QWORDS], after: &[u64; QWORDS]) -> u32 {
     use std::arch::x86_64::{__m128i, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
     let (before, after) = (before.as_ptr().cast::<__m128i>(), after.as_ptr().cast::<__m128i>());
-    // SAFETY: four registers are the 64 bytes behind each reference; the instructions are those of every processor of this kind.
+    // SAFETY: four registers are the 64 bytes behind each reference; the instructions are those of every processor of
+    // this kind.
     let equal = unsafe {
         let equal = |at: usize| _mm_cmpeq_epi32(_mm_loadu_si128(before.add(at)), _mm_loadu_si128(after.add(at)));
         let halves = (_mm_packs_epi32(equal(0), equal(1)), _mm_packs_epi32(equal(2), equal(3)));
@@ -86,8 +90,8 @@ pub(super) fn write(before: &[u64; QWORDS], after: &[u64; QWORDS], words: &[Atom
     write_each(before, after, words);
 }
 
-/// The same, word for word, for a lane whose handler has just returned: a register's load of what was just written in smaller pieces waits
-/// until that is in the cache.
+/// The same, word for word, for a lane whose handler has just returned: a register's load of what was just written in
+/// smaller pieces waits until that is in the cache.
 #[inline]
 pub(super) fn write_each(before: &[u64; QWORDS], after: &[u64; QWORDS], words: &[AtomicU64; QWORDS]) {
     for at in 0..QWORDS {

@@ -1,7 +1,8 @@
 //! Signals of AMD's runtime as doorbells.
 //!
-//! The runtime is looked for in the process first, as AMD's library does; then it is opened. `HOSTCALL_AMD_DOORBELL=own` keeps it out,
-//! `HOSTCALL_HSA_LIBRARY` names another library. Each function has an older name in older runtimes, and either will do.
+//! The runtime is looked for in the process first, as AMD's library does; then it is opened.
+//! `HOSTCALL_AMD_DOORBELL=own` keeps it out, `HOSTCALL_HSA_LIBRARY` names another library. Each function has an older
+//! name in older runtimes, and either will do.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, Ordering};

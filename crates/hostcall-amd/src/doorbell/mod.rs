@@ -4,8 +4,8 @@
 //! Without, it is the address of a word of ours that looks like one. Which of the two is decided once, when the first
 //! consumer is created.
 //!
-//! **A doorbell is never freed.** Waves may ring late, after their buffer or their consumer is gone. So a consumer that is destroyed
-//! leaves its doorbell to the next one.
+//! **A doorbell is never freed.** Waves may ring late, after their buffer or their consumer is gone. So a consumer that
+//! is destroyed leaves its doorbell to the next one.
 
 mod hsa;
 mod own;

@@ -1,9 +1,9 @@
 //! A doorbell of ours: a counter, and a word to sleep on.
 //!
-//! Its first words are those of AMD's signals, so that a client which rings by adding to the value, as AMD's device libraries do, needs to
-//! know nothing of us. Such a client wakes nobody. Once a doorbell has been rung like that, its consumer looks every 50 µs as long as there
-//! is something to do, and for a second afterwards; then ever less often, down to every 10 ms. Clients that ring by
-//! `hostcall_amd_ring` wake it at once.
+//! Its first words are those of AMD's signals, so that a client which rings by adding to the value, as AMD's device
+//! libraries do, needs to know nothing of us. Such a client wakes nobody. Once a doorbell has been rung like that, its
+//! consumer looks every 50 µs as long as there is something to do, and for a second afterwards; then ever less often,
+//! down to every 10 ms. Clients that ring by `hostcall_amd_ring` wake it at once.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! The parts of a program, compiled: as many at once as there are processors, and each only if it was not compiled before.
+//! The parts of a program, compiled: as many at once as there are processors, and each only if it was not compiled
+//! before.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,8 +21,8 @@ struct Whole {
     serves: bool,
 }
 
-/// PTX of a program (a module as text, of which all is reached), compiled in parts; `None` if it cannot be cut. `own` are the symbols of the program's objects, `libraries` the names of the
-/// crates that std is made of.
+/// PTX of a program (a module as text, of which all is reached), compiled in parts; `None` if it cannot be cut. `own`
+/// are the symbols of the program's objects, `libraries` the names of the crates that std is made of.
 pub(crate) fn ptx(
     package: &str,
     gpu: &Gpu<'_>,
@@ -86,7 +87,8 @@ fn compile(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, dir: &Path)
     nvptx::code(gpu, &bitcode::with_stacks(package, gpu, shared, dir)?, dir)
 }
 
-/// For `opt`: all functions are convergent but LLVM's own, of which it knows. A part has no names that would be in quotes.
+/// For `opt`: all functions are convergent but LLVM's own, of which it knows. A part has no names that would be in
+/// quotes.
 fn convergent(module: &str) -> String {
     let functions = module.lines().filter_map(function).filter(|name| !name.starts_with("llvm."));
     functions.map(|name| format!("{name},convergent\n")).collect()

@@ -1,8 +1,10 @@
-//! Crates that are too large for one part: the compiler works at a part on one processor, and at all of it again after a changed line.
+//! Crates that are too large for one part: the compiler works at a part on one processor, and at all of it again after
+//! a changed line.
 //!
-//! A function that a single other refers to stays with that one, into which it may be inlined, as long as both are a group of a moderate size. Groups are
-//! dealt to as many parts as it takes, by a hash of the name that leads the group: what a changed line does not change is where it was. Small functions, which
-//! most of what is not optimised calls all the time, are in each part that refers to them.
+//! A function that a single other refers to stays with that one, into which it may be inlined, as long as both are a
+//! group of a moderate size. Groups are dealt to as many parts as it takes, by a hash of the name that leads the group:
+//! what a changed line does not change is where it was. Small functions, which most of what is not optimised calls all
+//! the time, are in each part that refers to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +22,8 @@ const GROUP: usize = PART / 8;
 /// How large a function may be to be in several parts.
 const SMALL: usize = 1 << 9;
 
-/// Deals the functions of large crates to several places. `users` has the functions that refer to each symbol, over constants or not.
+/// Deals the functions of large crates to several places. `users` has the functions that refer to each symbol, over
+/// constants or not.
 pub(super) fn large(module: &Module<'_>, owners: &mut [Option<Place<'_>>], users: &[Vec<usize>]) {
     let sizes: Vec<usize> = module.symbols.iter().map(|symbol| symbol.lines().map(str::len).sum()).collect();
     let mut crates: BTreeMap<&str, (usize, Vec<usize>)> = BTreeMap::new();
@@ -55,7 +58,8 @@ fn leaders(owners: &[Option<Place<'_>>], users: &[Vec<usize>], sizes: &[usize], 
         [user] if owners[user] == owners[function] => Some(user),
         _ => None,
     };
-    // Groups grow from their last functions up. What waits for itself, in a circle that nobody else calls, leads itself.
+    // Groups grow from their last functions up. What waits for itself, in a circle that nobody else calls, leads
+    // itself.
     let mut waits: HashMap<usize, usize> = HashMap::new();
     for user in functions.iter().filter_map(|function| above(*function)) {
         *waits.entry(user).or_default() += 1;
@@ -109,7 +113,8 @@ mod tests {
     use super::super::{Facts, Part, split};
     use super::*;
 
-    /// A program of `count` functions, each with a helper of more than half a group that nobody else calls, all called by `main`; and what one of them does besides.
+    /// A program of `count` functions, each with a helper of more than half a group that nobody else calls, all called
+    /// by `main`; and what one of them does besides.
     fn module(count: usize, changed: &str) -> String {
         let body = "  call void @llvm.trap()\n".repeat(GROUP / 40);
         let mut text = String::from("target triple = \"nvptx64-nvidia-cuda\"\n");

@@ -1,17 +1,20 @@
 //! A program's module in parts that are compiled one by one.
 //!
-//! Most of a program is what it was before a line of it changed: std, the runtime, other crates. So the module is cut by the crates that its functions
-//! come from, before it is optimised, and each part is optimised, compiled and assembled by itself, and kept by what it was made of. What is the same
-//! again is found again. Nothing is inlined from part to part, so this is for programs that are to be ready soon, not fast.
+//! Most of a program is what it was before a line of it changed: std, the runtime, other crates. So the module is cut
+//! by the crates that its functions come from, before it is optimised, and each part is optimised, compiled and
+//! assembled by itself, and kept by what it was made of. What is the same again is found again. Nothing is inlined from
+//! part to part, so this is for programs that are to be ready soon, not fast.
 //!
 //! * std and the runtime are one part: what hangs together there (lanes without a stack, the heap) stays together.
-//! * A function that another part calls is visible outside, and declared there. Constants whose address means nothing are in every part that uses them.
+//! * A function that another part calls is visible outside, and declared there. Constants whose address means nothing
+//!   are in every part that uses them.
 //! * A large crate is several parts ([`cut`]).
 //! * The places in the source that panics tell are a part of their own ([`module::Writer::places`]).
-//! * A part is written in its own order and with its own numbers of attributes and metadata, so that it is the same text whatever the others are.
+//! * A part is written in its own order and with its own numbers of attributes and metadata, so that it is the same
+//!   text whatever the others are.
 //!
-//! What is decided with the whole program in view is decided before: what is reached, which services are called, which functions are in a circle of
-//! calls and look at the end of the stack ([`Part::checked`]).
+//! What is decided with the whole program in view is decided before: what is reached, which services are called, which
+//! functions are in a circle of calls and look at the end of the stack ([`Part::checked`]).
 
 mod compile;
 mod cut;
@@ -74,8 +77,9 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The parts of a module (as text, of which all is reached and whose circles of statics are opened), by name; `None` if there is something in it that is
-/// not understood. `circles` are functions that may call themselves, over others or not.
+/// The parts of a module (as text, of which all is reached and whose circles of statics are opened), by name; `None` if
+/// there is something in it that is not understood. `circles` are functions that may call themselves, over others or
+/// not.
 pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> Option<Vec<Part>> {
     let module = Module::read(text)?;
     let owners = owners(&module, facts);
@@ -139,8 +143,8 @@ fn places_in_the_source<'t>(module: &Module<'t>, places: &BTreeMap<String, &'t s
     Some(text)
 }
 
-/// What of a module (as text) is reached from what the host looks for and from kernels, as text; `None` if the module is not understood, or if something is
-/// reached that is nowhere.
+/// What of a module (as text) is reached from what the host looks for and from kernels, as text; `None` if the module
+/// is not understood, or if something is reached that is nowhere.
 pub(crate) fn reached(text: &str) -> Option<String> {
     let module = Module::read(text)?;
     let roots = module.symbols.iter().enumerate().filter(|(_, symbol)| symbol.is_root()).map(|(number, _)| number);
@@ -240,7 +244,8 @@ mod tests {
     const TAIL: &str = "attributes #0 = { convergent nounwind }\nattributes #1 = { cold }\nattributes #9 = { memory(none) }\n\
         !llvm.ident = !{!0}\n!llvm.module.flags = !{!1}\n!0 = !{!\"rustc\"}\n!1 = !{i32 8, !\"PIC\", i32 2}\n!2 = !{!3}\n!3 = distinct !{!3, !\"x@y\"}\n";
 
-    /// The program's `main`, which calls a dependency, which calls std; and a service's word, a static of std's, and a text that both use.
+    /// The program's `main`, which calls a dependency, which calls std; and a service's word, a static of std's, and a
+    /// text that both use.
     fn module(main: &str) -> String {
         format!(
             "{HEAD}@text.5 = private unnamed_addr constant [3 x i8] c\"@f\\22\", align 1\n@word = global [4 x i8] zeroinitializer, align 4\n\

@@ -53,7 +53,8 @@ impl<'t> Symbol<'t> {
         }
     }
 
-    /// Whether there may be only one of it. Of a constant whose address means nothing, and which only this module sees, there may be many.
+    /// Whether there may be only one of it. Of a constant whose address means nothing, and which only this module sees,
+    /// there may be many.
     pub(super) fn is_owned_static(&self) -> bool {
         let Symbol::Static { line, .. } = self else { return false };
         let about = about(line);
@@ -97,8 +98,8 @@ pub(super) fn is_about_all(line: &str) -> bool {
 /// What says that only this module sees it.
 const LOCAL: [&str; 2] = ["private", "internal"];
 
-/// What the contents of a constant that is as a place in the source mention: where a file's name is (how long it is, line and column follow;
-/// `core::panic::Location`).
+/// What the contents of a constant that is as a place in the source mention: where a file's name is (how long it is,
+/// line and column follow; `core::panic::Location`).
 fn file_of(line: &str) -> Option<&str> {
     let rest = line.split_once(" = ")?.1.strip_prefix("private unnamed_addr constant <{ ptr, [16 x i8] }> <{ ptr @")?;
     Some(name_of(rest))
@@ -112,8 +113,8 @@ fn about(line: &str) -> Vec<&str> {
 }
 
 impl<'t> Module<'t> {
-    /// `None` if there is something in it that parts could not have: names of names, statics or functions without a name, lists that are not LLVM's of what
-    /// is used.
+    /// `None` if there is something in it that parts could not have: names of names, statics or functions without a
+    /// name, lists that are not LLVM's of what is used.
     pub(super) fn read(text: &'t str) -> Option<Module<'t>> {
         let (mut symbols, mut head, mut assembly) = (Vec::new(), String::new(), Vec::new());
         let (mut groups, mut metadata, mut named) = (HashMap::new(), HashMap::new(), Vec::new());
@@ -174,7 +175,8 @@ impl<'t> Module<'t> {
         Some(Module { symbols, uses, head, assembly, groups, metadata, named, types: Types::of(text), constants, places })
     }
 
-    /// Whether one symbol is a function and the other a place in the source, which functions have elsewhere ([`Writer::places`]).
+    /// Whether one symbol is a function and the other a place in the source, which functions have elsewhere
+    /// ([`Writer::places`]).
     pub(super) fn is_place_of(&self, user: usize, used: usize) -> bool {
         matches!(self.symbols[user], Symbol::Function { .. }) && self.places.contains_key(self.symbols[used].name())
     }
@@ -195,8 +197,8 @@ impl<'t> Module<'t> {
     }
 }
 
-/// Names for the constants of which there may be many, made of what is in them: rustc numbers those of an object, so that all get other numbers if one is
-/// added.
+/// Names for the constants of which there may be many, made of what is in them: rustc numbers those of an object, so
+/// that all get other numbers if one is added.
 fn named_by_content<'t>(symbols: &[Symbol<'t>]) -> HashMap<&'t str, String> {
     let contents = |symbol: &Symbol<'t>| match *symbol {
         Symbol::Static { name, line } if !symbol.is_owned_static() => Some((name, line.split_once(" = ")?.1)),
@@ -296,8 +298,9 @@ pub(super) struct Writer<'m, 't> {
     metadata: Numbers<'t>,
     /// The function that is written, and the places in the source that it has mentioned so far.
     function: Option<(&'t str, Vec<&'t str>)>,
-    /// The places that the part's functions mention, by new names, which are made of the function's and say which of its places it is. They are in a part of
-    /// their own: a line more in a file moves those behind it, and would change the parts of all functions there.
+    /// The places that the part's functions mention, by new names, which are made of the function's and say which of
+    /// its places it is. They are in a part of their own: a line more in a file moves those behind it, and would change
+    /// the parts of all functions there.
     pub(super) places: BTreeMap<String, &'t str>,
 }
 

@@ -1,7 +1,8 @@
 //! Which crate a symbol comes from.
 
-/// The crate that a mangled name (Rust's RFC 2603) was made for: the one that needed the instance of a generic function, else the one that defines it.
-/// `Cs4fqI2P2rA04_5hello` of `_RNvCs4fqI2P2rA04_5hello4main`; `None` of other names.
+/// The crate that a mangled name (Rust's RFC 2603) was made for: the one that needed the instance of a generic
+/// function, else the one that defines it. `Cs4fqI2P2rA04_5hello` of `_RNvCs4fqI2P2rA04_5hello4main`; `None` of other
+/// names.
 pub(super) fn crate_of(symbol: &str) -> Option<&str> {
     // What LLVM adds, when names meet or functions are changed, begins with a sign that no mangled name has.
     let path = symbol.strip_prefix("_R")?.split(['.', '$']).next()?;

@@ -1,7 +1,7 @@
 //! Functions that may call themselves, over others or not, from a module's text.
 //!
-//! Every circle of calls has a function in it that is found here: whoever looks at the stack in each of them sees every endless recursion. A call
-//! through a pointer may reach every function whose address is taken.
+//! Every circle of calls has a function in it that is found here: whoever looks at the stack in each of them sees every
+//! endless recursion. A call through a pointer may reach every function whose address is taken.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,8 @@ use crate::module::{definition, is_kernel};
 pub(super) fn breakers(module: &str) -> Vec<&str> {
     let graph = Graph::read(module);
     let components = graph.components();
-    // The pointer, as something that is called and calls, is a circle's member as any function, but nothing can be looked at in it.
+    // The pointer, as something that is called and calls, is a circle's member as any function, but nothing can be
+    // looked at in it.
     let pointer = graph.names.len();
     let with_pointer = |function: usize| components[function] == components[pointer];
     let through = |chosen: &[bool]| (0..pointer).filter(|&function| chosen[function] && with_pointer(function)).collect::<Vec<_>>();
@@ -37,8 +38,8 @@ pub(crate) fn circles(module: &str) -> HashSet<&str> {
     graph.names.iter().enumerate().filter(|(function, _)| !alone(*function)).map(|(_, name)| *name).collect()
 }
 
-/// The kernels (functions of this calling convention) of whose stack nobody knows the bound: those that reach a circle of calls, or a call through a
-/// pointer, whatever it points at.
+/// The kernels (functions of this calling convention) of whose stack nobody knows the bound: those that reach a circle
+/// of calls, or a call through a pointer, whatever it points at.
 pub(crate) fn unbounded<'a>(module: &'a str, convention: &str) -> Vec<&'a str> {
     let graph = Graph::read(module);
     let circles = breakers(module);
@@ -202,7 +203,8 @@ fn is_call(line: &str) -> bool {
     (code.contains("call ") || code.contains("invoke ")) && !code.contains(" asm ")
 }
 
-/// The names of a line that begin with `sigil`, without it, and whether each is called there: then its parameters follow at once.
+/// The names of a line that begin with `sigil`, without it, and whether each is called there: then its parameters
+/// follow at once.
 pub(crate) fn mentions(line: &str, sigil: char) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = line;
     std::iter::from_fn(move || {

@@ -1,18 +1,20 @@
 //! Calls that go on in the memory of another lane.
 //!
-//! What calls save stays in the memory of the lane's own, of which a driver reserves as much for every lane that the GPU could run: there is never enough of
-//! it for calls within calls within calls. But a thread of a program is one lane of a wave, and the others have such memory, too, and need none. So a
-//! function that finds its lane's memory full has the next lane call it once more: what it was given goes into a block on the thread's stack, and this
-//! lane waits for the result (`hostcall_go_on` in `nvptx.ll`; `arch/nvptx/helpers.rs` in `hostcall-device`).
+//! What calls save stays in the memory of the lane's own, of which a driver reserves as much for every lane that the
+//! GPU could run: there is never enough of it for calls within calls within calls. But a thread of a program is one
+//! lane of a wave, and the others have such memory, too, and need none. So a function that finds its lane's memory full
+//! has the next lane call it once more: what it was given goes into a block on the thread's stack, and this lane waits
+//! for the result (`hostcall_go_on` in `nvptx.ll`; `arch/nvptx/helpers.rs` in `hostcall-device`).
 //!
-//! A block lies below the stack's end: at -16 the function's address, further down the parameters, and then the result, each at a multiple of 16. For each
-//! way to call a function there is a function `hostcall_there.N` that takes the parameters out, calls, and puts the result in.
+//! A block lies below the stack's end: at -16 the function's address, further down the parameters, and then the result,
+//! each at a multiple of 16. For each way to call a function there is a function `hostcall_there.N` that takes the
+//! parameters out, calls, and puts the result in.
 
 use super::layout::Types;
 use super::{closing, split};
 
-/// How functions are called that have the same parameters and the same result. What one register holds has one type here, for who calls such a function
-/// does not know more of it.
+/// How functions are called that have the same parameters and the same result. What one register holds has one type
+/// here, for who calls such a function does not know more of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {
     parameters: Vec<Value>,
@@ -40,8 +42,8 @@ pub(super) const BLOCK: u64 = 256;
 const UNIT: u64 = 16;
 
 impl<'a> Further<'a> {
-    /// Of a function's first line; `None` where it has something that cannot be put into a block (a parameter that is a copy in memory, more parameters than
-    /// are named, too many of them).
+    /// Of a function's first line; `None` where it has something that cannot be put into a block (a parameter that is a
+    /// copy in memory, more parameters than are named, too many of them).
     pub(super) fn of(head: &'a str, types: &Types<'_>) -> Option<Further<'a>> {
         let (before, rest) = head.strip_prefix("define ")?.split_once('@')?;
         let result = *words(before).last()?;
@@ -82,7 +84,8 @@ impl<'a> Further<'a> {
         )
     }
 
-    /// What comes behind the last block of the function (`@NAME`). `number` is its signature's. (At the end, the jump to it is one.)
+    /// What comes behind the last block of the function (`@NAME`). `number` is its signature's. (At the end, the jump
+    /// to it is one.)
     pub(super) fn end(&self, function: &str, number: usize) -> String {
         let mut text = "\nhostcall.further:\n  %hostcall.block = call ptr @hostcall_stack_top()\n".to_owned();
         text += &place(0, "hostcall", UNIT);

@@ -1,8 +1,9 @@
 //! Pointers to a lane's own memory as pointers to any memory.
 //!
-//! On AMD GPUs LLVM gives variables pointers of their own (`ptr addrspace(5)`, 32 bits), and uses them wherever it sees that nothing else is meant. When
-//! variables move to memory that all lanes share, all of these become the usual pointers: by their type, in the names of LLVM's functions (`.p5`), and
-//! where one kind was made of the other. What would take such a pointer for a number of 32 bits is refused.
+//! On AMD GPUs LLVM gives variables pointers of their own (`ptr addrspace(5)`, 32 bits), and uses them wherever it sees
+//! that nothing else is meant. When variables move to memory that all lanes share, all of these become the usual
+//! pointers: by their type, in the names of LLVM's functions (`.p5`), and where one kind was made of the other. What
+//! would take such a pointer for a number of 32 bits is refused.
 
 use std::collections::HashSet;
 
@@ -69,7 +70,8 @@ fn constants(line: &str) -> String {
     text
 }
 
-/// The names of LLVM's functions for these pointers are those for usual ones: `@llvm.memcpy.p5.p0.i64` becomes `@llvm.memcpy.p0.p0.i64`.
+/// The names of LLVM's functions for these pointers are those for usual ones: `@llvm.memcpy.p5.p0.i64` becomes
+/// `@llvm.memcpy.p0.p0.i64`.
 fn unmangled(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,6 +1,7 @@
 //! How many bytes a value of a type takes, from the type's text.
 //!
-//! Alignments are those of 64-bit targets; where a target's own are smaller, the answer is larger than it need be, and never too small.
+//! Alignments are those of 64-bit targets; where a target's own are smaller, the answer is larger than it need be, and
+//! never too small.
 
 use std::collections::HashMap;
 
@@ -32,7 +33,8 @@ impl<'a> Types<'a> {
         Some((&text[..text.len() - rest.len()], rest))
     }
 
-    /// The pointers in a constant value of type `kind`, with the indices that lead to each, behind `path`; what follows the value.
+    /// The pointers in a constant value of type `kind`, with the indices that lead to each, behind `path`; what follows
+    /// the value.
     pub(crate) fn pointers<'t>(
         &self,
         kind: &str,

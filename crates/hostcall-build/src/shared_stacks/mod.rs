@@ -1,23 +1,31 @@
 //! Stacks in memory that every thread can address.
 //!
-//! LLVM's NVIDIA back end puts what a function keeps in memory (`alloca`) into memory of the lane's own: at the same address every other lane finds
-//! its own. But `thread::scope`, rayon, crossbeam and the like lend variables of one thread's stack to others. So in programs with std every such
-//! variable moves to a stack in global memory here, after optimisation, when the only ones left are those that registers cannot hold:
+//! LLVM's NVIDIA back end puts what a function keeps in memory (`alloca`) into memory of the lane's own: at the same
+//! address every other lane finds its own. But `thread::scope`, rayon, crossbeam and the like lend variables of one
+//! thread's stack to others. So in programs with std every such variable moves to a stack in global memory here, after
+//! optimisation, when the only ones left are those that registers cannot hold:
 //!
-//! * A thread's stack is a block of device memory. Where its last frame begins, and how far down it may come, are two words of shared memory for each
-//!   lane. A function that has variables takes a frame where it begins, and puts the word back wherever it returns. What never returns puts nothing back.
-//! * A frame that does not fit ends the program, with the limit in the message (`__hostcall_stack_overflow` in `hostcall-std`).
-//! * What stays in the lane's own memory is return addresses and saved registers. They are little, but recursion exhausts them as well, and nothing would
-//!   say so. So one function of each circle of calls ([`cycles`]) compares where it is with how far down that memory reaches, and goes on in the memory
-//!   of another lane ([`further`]) or, where there is none, ends the program.
-//! * A kernel's lane begins on a little of its own memory, and asks the runtime (`__hostcall_stack_begin`) where its stack is: for lanes that are threads
-//!   in global memory, for those of other kernels, which have nobody to lend to, in the lane's own, where the hardware interleaves them.
-//! * No frame is private any more, so nobody may believe that a function that has one does not touch memory: such attributes go.
+//! * A thread's stack is a block of device memory. Where its last frame begins, and how far down it may come, are two
+//!   words of shared memory for each lane. A function that has variables takes a frame where it begins, and puts the
+//!   word back wherever it returns. What never returns puts nothing back.
+//! * A frame that does not fit ends the program, with the limit in the message (`__hostcall_stack_overflow` in
+//!   `hostcall-std`).
+//! * What stays in the lane's own memory is return addresses and saved registers. They are little, but recursion
+//!   exhausts them as well, and nothing would say so. So one function of each circle of calls ([`cycles`]) compares
+//!   where it is with how far down that memory reaches, and goes on in the memory of another lane ([`further`]) or,
+//!   where there is none, ends the program.
+//! * A kernel's lane begins on a little of its own memory, and asks the runtime (`__hostcall_stack_begin`) where its
+//!   stack is: for lanes that are threads in global memory, for those of other kernels, which have nobody to lend to,
+//!   in the lane's own, where the hardware interleaves them.
+//! * No frame is private any more, so nobody may believe that a function that has one does not touch memory: such
+//!   attributes go.
 //!
-//! AMD's GPUs are alike, with three differences. LLVM has a type of its own for pointers to a lane's memory there, which first becomes the usual one
-//! ([`generic`]). That memory is used upwards. And a lane's launch says how much of it there is. Modules with kernels beside the entry stay as they are.
+//! AMD's GPUs are alike, with three differences. LLVM has a type of its own for pointers to a lane's memory there,
+//! which first becomes the usual one ([`generic`]). That memory is used upwards. And a lane's launch says how much of
+//! it there is. Modules with kernels beside the entry stay as they are.
 //!
-//! What these words mean is in `stack.ll`, `nvptx.ll` and `amdgpu.ll`, as functions that are inlined; here the text only changes so that it calls them.
+//! What these words mean is in `stack.ll`, `nvptx.ll` and `amdgpu.ll`, as functions that are inlined; here the text
+//! only changes so that it calls them.
 
 mod cycles;
 mod further;
@@ -37,7 +45,8 @@ use crate::module::{definition, is_kernel, is_label};
 
 /// The kernel whose workgroups are threads: the first lane of each. Others help it, without a stack.
 const ENTRY: &str = "hostcall_std";
-/// Bytes of the stack that a lane has until the runtime says where its own is: a thread's may have to be taken from the heap.
+/// Bytes of the stack that a lane has until the runtime says where its own is: a thread's may have to be taken from the
+/// heap.
 const FIRST_BYTES: u64 = 2 << 10;
 const LANE_FIRST_BYTES: u64 = 256;
 /// What the host looks up to say where stacks are (`hostcall_abi::stacks`).
@@ -87,7 +96,8 @@ fn only_threads(module: &str, maker: Maker) -> bool {
     module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before, maker.convention())).all(|(_, name)| name == ENTRY)
 }
 
-/// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
+/// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be
+/// inlined.
 pub(crate) fn share(module: &str) -> Result<String, StackError> {
     // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
     Ok(rewrite(module, Maker::Nvidia)? + &Maker::Nvidia.prelude(lanes(module)))
@@ -98,8 +108,9 @@ pub(crate) fn lanes(module: &str) -> u32 {
     if only_threads(module, Maker::Nvidia) { 1 } else { MOST_LANES }
 }
 
-/// As [`share`], of one part of a program ([`crate::parts`]), of which others are not seen: `checked` are the functions that look for the end of the lane's
-/// own memory. The words about stacks are in the `first` part, for all others to see.
+/// As [`share`], of one part of a program ([`crate::parts`]), of which others are not seen: `checked` are the functions
+/// that look for the end of the lane's own memory. The words about stacks are in the `first` part, for all others to
+/// see.
 pub(crate) fn share_part(module: &str, lanes: u32, first: bool, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
     let mut text = rewrite_with(module, Maker::Nvidia, checked)?;
     for (result, name, parameters) in RUNTIME {
@@ -137,8 +148,8 @@ const RUNTIME: [(&str, &str, &str); 4] = [
     ("i32", "__hostcall_stack_go_on", "ptr, ptr"),
 ];
 
-/// As [`share`], for AMD GPUs, whose launches of threads have one lane in each workgroup. If there are other kernels, their stacks stay the lanes' own, and
-/// with them those of threads: then the host finds no words about stacks.
+/// As [`share`], for AMD GPUs, whose launches of threads have one lane in each workgroup. If there are other kernels,
+/// their stacks stay the lanes' own, and with them those of threads: then the host finds no words about stacks.
 pub(crate) fn share_amd(module: &str) -> Result<String, StackError> {
     if !only_threads(module, Maker::Amd) {
         return Ok(module.replace(&format!("@{STACKS_SYMBOL} "), "@hostcall_no_stacks "));
@@ -379,7 +390,8 @@ impl<'a> Function<'a> {
         Ok(Some(Variable { name, bytes, count, align }))
     }
 
-    /// Parameters that are passed in memory: the back end gives the callee a copy of its own, at the lane's own address.
+    /// Parameters that are passed in memory: the back end gives the callee a copy of its own, at the lane's own
+    /// address.
     fn copies(&self) -> Result<Vec<Copy<'a>>, StackError> {
         if self.kernel {
             return Ok(Vec::new());

@@ -1,4 +1,5 @@
-//! The rewriting as text, as what LLVM and the assembler take, and as what runs: on this machine's processor, with stacks of our own in the heap.
+//! The rewriting as text, as what LLVM and the assembler take, and as what runs: on this machine's processor, with
+//! stacks of our own in the heap.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -9,8 +9,8 @@ use super::tools::{COMPILER, HANDSHAKE, LINKER, answer};
 use super::{linker, wrapper};
 use crate::BuildError;
 
-/// If this process was started as compiler or linker of a sysroot, does that work; `None` if it was not. Programs that prepare sysroots (with `tool`
-/// `None`) call it first in their `main`, before they write anything.
+/// If this process was started as compiler or linker of a sysroot, does that work; `None` if it was not. Programs that
+/// prepare sysroots (with `tool` `None`) call it first in their `main`, before they write anything.
 pub fn act_as_tool() -> Option<ExitCode> {
     act().map(ExitCode::from)
 }

@@ -1,7 +1,8 @@
-//! What a library brings along that rustc has not compiled: objects of C, which `#[link(kind = "static")]` in a source puts there.
+//! What a library brings along that rustc has not compiled: objects of C, which `#[link(kind = "static")]` in a source
+//! puts there.
 //!
-//! rustc is told of most such libraries on its command line, and the compiler's wrapper reads it there. Those that a source names are seen only in what
-//! rustc has made: an archive whose other members are its own.
+//! rustc is told of most such libraries on its command line, and the compiler's wrapper reads it there. Those that a
+//! source names are seen only in what rustc has made: an archive whose other members are its own.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,7 +1,8 @@
-//! Which sysroot a machine had last, so that an unchanged program starts without asking every compiler on this machine who it is.
+//! Which sysroot a machine had last, so that an unchanged program starts without asking every compiler on this machine
+//! who it is.
 //!
-//! A note says what was found and what was looked at: the variables that choose a toolchain, the directories that toolchains are installed in, the
-//! compiler itself. If all of that is as it was, the answer is as it was.
+//! A note says what was found and what was looked at: the variables that choose a toolchain, the directories that
+//! toolchains are installed in, the compiler itself. If all of that is as it was, the answer is as it was.
 
 use std::env;
 use std::fs;

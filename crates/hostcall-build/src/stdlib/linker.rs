@@ -1,8 +1,9 @@
 //! The linker that rustc calls: from a program's crates, std and the runtime to a bundle with one image.
 //!
-//! For GPUs everything is bitcode, and goes the way that kernels go ([`crate::bitcode`]): one module, internal but for kernels and the words that
-//! the host looks up, marked convergent, optimised, and only then code. For the simulator everything is machine code, and becomes a shared
-//! library. What is missing is told with the function that calls it. Equal inputs give equal bundles, and each carries its image's SHA-256.
+//! For GPUs everything is bitcode, and goes the way that kernels go ([`crate::bitcode`]): one module, internal but for
+//! kernels and the words that the host looks up, marked convergent, optimised, and only then code. For the simulator
+//! everything is machine code, and becomes a shared library. What is missing is told with the function that calls it.
+//! Equal inputs give equal bundles, and each carries its image's SHA-256.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -43,7 +44,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     bundle.note = Some(format!("{kind}{STATE_NOTE}{state}").into());
     let made = scratch.0.join("bundle");
     fs::write(&made, bundle.to_bytes()).map_err(BuildError::io("write", &made))?;
-    // rustc's own linkers leave executables, and cargo starts programs through our runner: the permission is a courtesy to tools that look for it.
+    // rustc's own linkers leave executables, and cargo starts programs through our runner: the permission is a courtesy
+    // to tools that look for it.
     fs::rename(&made, &output).map_err(BuildError::io("write", &output))?;
     Ok(0)
 }
@@ -112,7 +114,8 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let toolchain = &sysroot.toolchain;
     let files = |suffix: &str| arguments.iter().filter(|argument| argument.ends_with(suffix)).map(PathBuf::from).collect::<Vec<_>>();
     let (objects, archives) = (files(".o"), files(".rlib"));
-    // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else, what is needed.
+    // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else,
+    // what is needed.
     let [program, linked, functions, reached] = ["program.bc", "linked.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
     let own = dir.join("own.bc");
@@ -135,7 +138,8 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let keep = |names: &[&str]| fs::write(&exports, names.join("\n")).map_err(BuildError::io("write", &exports));
     let public = format!("-internalize-public-api-file={}", exports.display());
 
-    // What nobody reaches goes first, and what debuggers want to know, which no image here carries: all that follows is text, and there is a fiftieth of it.
+    // What nobody reaches goes first, and what debuggers want to know, which no image here carries: all that follows is
+    // text, and there is a fiftieth of it.
     let with_slots = VARIADIC.map(|name| format!("{C_PREFIX}{name}"));
     keep(&visible.iter().copied().chain(with_slots.iter().map(String::as_str)).collect::<Vec<_>>())?;
     let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=internalize,globaldce"]);
@@ -186,8 +190,8 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     }
 }
 
-/// PTX of a program (a module as text, in which something may be that nobody reaches), compiled in parts. `None` if it cannot be, or if something is missing,
-/// which then is told on the way that all others go.
+/// PTX of a program (a module as text, in which something may be that nobody reaches), compiled in parts. `None` if it
+/// cannot be, or if something is missing, which then is told on the way that all others go.
 fn ptx_in_parts(sysroot: &Sysroot, name: &str, module: &str, own: &Path, libraries: &[&PathBuf]) -> Result<Option<Vec<u8>>, BuildError> {
     let toolchain = &sysroot.toolchain;
     let Some(module) = parts::reached(module) else { return Ok(None) };
@@ -197,8 +201,8 @@ fn ptx_in_parts(sysroot: &Sysroot, name: &str, module: &str, own: &Path, librari
     parts::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), &module, &own, &libraries)
 }
 
-/// Whether a program is compiled in parts, which takes less time at each link and gives slower code: one that is not to be optimised. `HOSTCALL_PARTS` says
-/// it for all (`1`, `0`).
+/// Whether a program is compiled in parts, which takes less time at each link and gives slower code: one that is not to
+/// be optimised. `HOSTCALL_PARTS` says it for all (`1`, `0`).
 fn in_parts(arguments: &[String]) -> bool {
     match std::env::var(PARTS_VARIABLE).as_deref() {
         Ok("1") => true,
@@ -255,7 +259,8 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
         }
         // Names that the runtime and the program both have are one thing, the runtime's.
         let run = run.args(["-shared", "-Bsymbolic", "--gc-sections", "--allow-multiple-definition", "--build-id=none", "--strip-debug"]);
-        // LLVM takes a `f128` for C's `long double` here, and calls its functions by those names; std's compiler_builtins has them under their own.
+        // LLVM takes a `f128` for C's `long double` here, and calls its functions by those names; std's
+        // compiler_builtins has them under their own.
         let run = QUADS.iter().fold(run, |run, name| run.arg(format!("--defsym={name}l={name}f128")));
         Ok(run.arg("--version-script").arg(&script).arg(runtime).args(more).arg("-o").arg(&library))
     };
@@ -278,7 +283,8 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
 /// Functions of `f128`s that code generation calls.
 const QUADS: [&str; 11] = ["ceil", "floor", "fma", "fmax", "fmin", "fmod", "rint", "round", "roundeven", "sqrt", "trunc"];
 
-/// From what `ld.lld` says: `error: undefined symbol: NAME`, and in the lines `>>> …` that follow, once, `FILE.o:(FUNCTION)`, perhaps after `.text.`.
+/// From what `ld.lld` says: `error: undefined symbol: NAME`, and in the lines `>>> …` that follow, once,
+/// `FILE.o:(FUNCTION)`, perhaps after `.text.`.
 fn caller_in(said: &str, symbol: &str) -> Option<String> {
     let heading = format!("undefined symbol: {symbol}");
     let about = said.lines().skip_while(|line| !line.ends_with(&heading)).skip(1).take_while(|line| line.starts_with(">>>"));

@@ -1,8 +1,9 @@
 //! The machines that std is built for, and their target specifications.
 //!
-//! A specification is the compiler's own for the same processor with a few keys changed, so that data layouts and the like follow the
-//! compiler: above all they become machines of Linux with musl, whose functions `hostcall-std` has. So most crates compile that compile for Linux. `arch`
-//! stays what it is; a few crates that know C's types by it are told `x86_64` besides (`wrapper`).
+//! A specification is the compiler's own for the same processor with a few keys changed, so that data layouts and the
+//! like follow the compiler: above all they become machines of Linux with musl, whose functions `hostcall-std` has. So
+//! most crates compile that compile for Linux. `arch` stays what it is; a few crates that know C's types by it are told
+//! `x86_64` besides (`wrapper`).
 
 use std::fmt;
 
@@ -49,7 +50,8 @@ impl Machine {
         *self != Machine::Sim
     }
 
-    /// Flags for each crate that is compiled for it. For GPUs nothing is optimised before everything is marked convergent: see [`crate::bitcode`].
+    /// Flags for each crate that is compiled for it. For GPUs nothing is optimised before everything is marked
+    /// convergent: see [`crate::bitcode`].
     pub(crate) fn codegen_flags(&self) -> impl Iterator<Item = &'static str> {
         let unoptimised = self.is_gpu().then_some("-Cno-prepopulate-passes");
         let repaired = matches!(self, Machine::Amdgpu { .. }).then_some(flags::REPAIR);

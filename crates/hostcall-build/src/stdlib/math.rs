@@ -1,8 +1,9 @@
 //! Functions of floating-point numbers, for which GPUs have no instruction and LLVM's back ends for them no code.
 //!
-//! `f64::powf` and the like are LLVM's own functions (`llvm.pow.f64`), which elsewhere become calls of C's library. Here they become calls of those that
-//! std's `compiler_builtins` has under C's names; they give what the same functions give on other machines without such a library. So does the remainder
-//! (`x % y`, `frem`), which the back end for NVIDIA makes of a quotient: it would lose the sign of zero, and be wrong where the quotient is large. What
+//! `f64::powf` and the like are LLVM's own functions (`llvm.pow.f64`), which elsewhere become calls of C's library.
+//! Here they become calls of those that std's `compiler_builtins` has under C's names; they give what the same
+//! functions give on other machines without such a library. So does the remainder (`x % y`, `frem`), which the back end
+//! for NVIDIA makes of a quotient: it would lose the sign of zero, and be wrong where the quotient is large. What
 //! `f16`s need is computed as `f32`, as elsewhere.
 
 use std::borrow::Cow;
@@ -14,7 +15,8 @@ const FUNCTIONS: [&str; 18] = [
     "tanh",
 ];
 
-/// The function of `compiler_builtins` for a function of LLVM's: `pow` for `llvm.pow.f64`. Of `f16`s it is one of [`half`]'s.
+/// The function of `compiler_builtins` for a function of LLVM's: `pow` for `llvm.pow.f64`. Of `f16`s it is one of
+/// [`half`]'s.
 pub(crate) fn function(name: &str) -> Option<String> {
     let (function, kind) = name.strip_prefix("llvm.")?.split_once('.')?;
     let ours = FUNCTIONS.contains(&function);

@@ -1,7 +1,8 @@
 //! Programs with std: an ordinary `fn main()`, compiled for a device.
 //!
-//! std is built for a *machine* ([`Machine`]) once, with a small [overlay], into a [`Sysroot`]; cargo then builds programs with that sysroot's compiler and linker,
-//! which are this very program under other names ([`act_as_tool`]). What comes out is a bundle that a device loads like any other.
+//! std is built for a *machine* ([`Machine`]) once, with a small [overlay], into a [`Sysroot`]; cargo then builds
+//! programs with that sysroot's compiler and linker, which are this very program under other names ([`act_as_tool`]).
+//! What comes out is a bundle that a device loads like any other.
 
 pub(crate) mod act;
 mod foreign;

@@ -1,7 +1,8 @@
 //! Libraries in C whose functions the runtime has itself (`hostcall-std`, `allocators`).
 //!
-//! A package that links a library names it (`links`), and its build script finds or compiles the library. Cargo's settings can say what the script would
-//! have said; then it is not run. So nothing is compiled for the host that a GPU could not run.
+//! A package that links a library names it (`links`), and its build script finds or compiles the library. Cargo's
+//! settings can say what the script would have said; then it is not run. So nothing is compiled for the host that a GPU
+//! could not run.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The overlay: what std needs changed to run on the device, as patches against the user's own rust-src.
 //!
-//! std's layer for Unix speaks to the system beneath it through C's functions, and so runs anywhere those exist; what is left are a few
-//! lines (`overlay/*.patch`, each with its reason). They are applied to a copy, hunk by hunk: one that finds no place means a release of Rust
-//! that the overlay does not know, and the error names it.
+//! std's layer for Unix speaks to the system beneath it through C's functions, and so runs anywhere those exist; what
+//! is left are a few lines (`overlay/*.patch`, each with its reason). They are applied to a copy, hunk by hunk: one
+//! that finds no place means a release of Rust that the overlay does not know, and the error names it.
 
 use std::fs;
 use std::path::Path;
@@ -37,11 +37,13 @@ pub fn identity() -> String {
     Sha256::of(&PATCHES.iter().flat_map(|(_, text)| Sha256::of(text.as_bytes()).0).collect::<Vec<u8>>()).to_string()
 }
 
-/// Makes `dir` a copy of the toolchain's `library` directory with the overlay in it. What the overlay does not touch is linked, not copied.
+/// Makes `dir` a copy of the toolchain's `library` directory with the overlay in it. What the overlay does not touch is
+/// linked, not copied.
 ///
 /// # Errors
 ///
-/// [`BuildError::Overlay`] for sources that the overlay does not know, [`BuildError::Io`] if they cannot be read or the copy not written.
+/// [`BuildError::Overlay`] for sources that the overlay does not know, [`BuildError::Io`] if they cannot be read or the
+/// copy not written.
 pub fn apply(toolchain: &DeviceToolchain, dir: &Path) -> Result<(), BuildError> {
     let library = toolchain.library();
     fs::create_dir_all(dir).map_err(BuildError::io("create", dir))?;

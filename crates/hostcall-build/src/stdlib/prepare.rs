@@ -15,13 +15,14 @@ use crate::flags::C_OF_X86_64;
 use crate::{BuildError, DeviceToolchain, Piece};
 
 impl Sysroot {
-    /// The sysroot for `machine`, built if it is not there yet: that takes a minute, and `progress` is told what is being done. `tool` is the program
-    /// that acts as compiler and linker when cargo calls it (see [`act_as_tool`](crate::act_as_tool)); `None`: this one.
+    /// The sysroot for `machine`, built if it is not there yet: that takes a minute, and `progress` is told what is
+    /// being done. `tool` is the program that acts as compiler and linker when cargo calls it (see
+    /// [`act_as_tool`](crate::act_as_tool)); `None`: this one.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Missing`] without a device toolchain or its `ld.lld`; [`BuildError::Overlay`] for a compiler that the overlay does not know;
-    /// [`BuildError::Failed`] if something does not compile.
+    /// [`BuildError::Missing`] without a device toolchain or its `ld.lld`; [`BuildError::Overlay`] for a compiler that
+    /// the overlay does not know; [`BuildError::Failed`] if something does not compile.
     pub fn prepare(machine: &Machine, tool: Option<&Path>, mut progress: impl FnMut(&str)) -> Result<Sysroot, BuildError> {
         let cache = cache_directory("std")?;
         let program = tools::program(tool)?;
@@ -48,7 +49,8 @@ impl Sysroot {
         Ok(sysroot)
     }
 
-    /// Where the sysroot of the toolchain that is there now is or would be, and its specification with [`LINKER_PLACE`] in it.
+    /// Where the sysroot of the toolchain that is there now is or would be, and its specification with [`LINKER_PLACE`]
+    /// in it.
     fn find(machine: &Machine, cache: &Path) -> Result<(Sysroot, String), BuildError> {
         let toolchain = DeviceToolchain::find()?;
         if toolchain.lld.is_none() {
@@ -66,7 +68,8 @@ impl Sysroot {
     /// The machine's sysroot, if it has been prepared and is still right. Builds nothing.
     pub fn prepared(machine: &Machine) -> Option<Sysroot> {
         let cache = cache_directory("std").ok()?;
-        // What is noted is where another program with other variables looked: that it is not noted for this one says nothing.
+        // What is noted is where another program with other variables looked: that it is not noted for this one says
+        // nothing.
         known::read(&cache, machine).or_else(|| Sysroot::find(machine, &cache).ok().map(|(sysroot, _)| sysroot).filter(Sysroot::is_built))
     }
 
@@ -129,11 +132,13 @@ impl Sysroot {
     }
 }
 
-/// A package that depends on all that a sysroot holds. Not std's own workspace: its tests need crates that rust-src does not always bring.
+/// A package that depends on all that a sysroot holds. Not std's own workspace: its tests need crates that rust-src
+/// does not always bring.
 fn write_package(dir: &Path, library: &Path, small: bool) -> Result<(), BuildError> {
     let features = if small { "\"compiler-builtins-mem\", \"optimize_for_size\"" } else { "\"compiler-builtins-mem\"" };
     let path = |name: &str| library.join(name).display().to_string();
-    // What std's own workspace patches. Since 1.97 that is also an empty `windows-sys`, instead of a large one among the vendored crates.
+    // What std's own workspace patches. Since 1.97 that is also an empty `windows-sys`, instead of a large one among
+    // the vendored crates.
     let patches: String = ["rustc-std-workspace-core", "rustc-std-workspace-alloc", "rustc-std-workspace-std", "windows-sys"]
         .into_iter()
         .filter(|name| library.join(name).is_dir())

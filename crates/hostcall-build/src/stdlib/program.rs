@@ -11,8 +11,8 @@ use crate::command::Run;
 use crate::source::Source;
 use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target, assemble_cached, cargo};
 
-/// Builds the package in `spec.crate_dir`, whose only program is an ordinary `fn main()`, for all targets of `spec`. std is built where that has not been
-/// done yet, and `progress` told so. `tool` is as for [`Sysroot::prepare`].
+/// Builds the package in `spec.crate_dir`, whose only program is an ordinary `fn main()`, for all targets of `spec`.
+/// std is built where that has not been done yet, and `progress` told so. `tool` is as for [`Sysroot::prepare`].
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The runtime: `hostcall-std`, compiled once for a machine, with nothing visible but what std and the host look for.
 //!
-//! It brings a `core` and an `alloc` of its own, which must not meet the program's: so all but its interface becomes internal here, and programs
-//! are linked with what is left, one file.
+//! It brings a `core` and an `alloc` of its own, which must not meet the program's: so all but its interface becomes
+//! internal here, and programs are linked with what is left, one file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,9 @@ use crate::source::Source;
 use crate::symbols::{C_PREFIX, VISIBLE, linked_name};
 use crate::{BuildError, HostToolchain, bitcode, cargo, flags, panics, recipe, symbols};
 
-/// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the linker's included. `None` where there
-/// are no sources, as where only images and programs were brought: there nothing can be linked either.
+/// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the
+/// linker's included. `None` where there are no sources, as where only images and programs were brought: there nothing
+/// can be linked either.
 pub fn runtime_state() -> Option<String> {
     state(&source_directory().ok()?).ok()
 }
@@ -28,8 +29,9 @@ fn state(crate_dir: &Path) -> Result<String, BuildError> {
     Ok(Sha256::of(parts.map(|part| part.0).as_flattened()).to_string()[..16].to_owned())
 }
 
-/// Builds the runtime in the state that this program wants if it is not there. Then this program's stamp is written, last of all: what it links depends on
-/// it, and so is linked again. Runtimes in other states are other files, which other programs link with.
+/// Builds the runtime in the state that this program wants if it is not there. Then this program's stamp is written,
+/// last of all: what it links depends on it, and so is linked again. Runtimes in other states are other files, which
+/// other programs link with.
 pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
     let crate_dir = source_directory()?;
     let state = state(&crate_dir)?;
@@ -59,8 +61,8 @@ pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut
     fs::rename(&fresh, &stamp).map_err(BuildError::io("write", &stamp))
 }
 
-/// Where the runtime with those sources is compiled. Cargo knows the crates of a workspace by where they lie in it: in one directory, it takes what it made of
-/// one checkout's for another's.
+/// Where the runtime with those sources is compiled. Cargo knows the crates of a workspace by where they lie in it: in
+/// one directory, it takes what it made of one checkout's for another's.
 fn target_dir(cache: &Path, crate_dir: &Path) -> PathBuf {
     let hash = Sha256::of(crate_dir.as_os_str().as_encoded_bytes()).to_string();
     cache.join(format!("runtime-{}", &hash[..16]))
@@ -134,7 +136,8 @@ pub(crate) fn source_directory() -> Result<PathBuf, BuildError> {
     dir.canonicalize().map_err(BuildError::io("find the runtime's sources (HOSTCALL_STD_SOURCE names their directory) in", &dir))
 }
 
-/// A hash of all files of the crate and of those that it depends on by path: their names and contents, wherever they lie.
+/// A hash of all files of the crate and of those that it depends on by path: their names and contents, wherever they
+/// lie.
 fn sources_hash(crate_dir: &Path) -> Result<Sha256, BuildError> {
     let mut crates = vec![crate_dir.to_path_buf()];
     let mut all = Vec::new();

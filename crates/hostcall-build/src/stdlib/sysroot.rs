@@ -9,8 +9,9 @@
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
-//! The key is a hash of the compiler, the overlay, the specification and the flags: a sysroot that is there is right, and one for another compiler is
-//! another directory. It is made under another name and appears by a rename, so nobody finds half of one.
+//! The key is a hash of the compiler, the overlay, the specification and the flags: a sysroot that is there is right,
+//! and one for another compiler is another directory. It is made under another name and appears by a rename, so nobody
+//! finds half of one.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,8 +25,9 @@ use crate::{BuildError, DeviceToolchain};
 /// Changes with the steps here.
 pub(crate) const RECIPE: &str = concat!("std 1 ", env!("CARGO_PKG_VERSION"));
 
-/// The state of the runtime, in the environment of the cargo that we run. Cargo compares it with what the dependency file says, and so sees that
-/// a program was linked with another: by another checkout's program, perhaps, into the same directory.
+/// The state of the runtime, in the environment of the cargo that we run. Cargo compares it with what the dependency
+/// file says, and so sees that a program was linked with another: by another checkout's program, perhaps, into the same
+/// directory.
 pub(crate) const STATE_VARIABLE: &str = "HOSTCALL_RUNTIME_STATE";
 
 /// std for one machine, ready to be built against.
@@ -50,8 +52,8 @@ impl Sysroot {
         self.tools.join(tools::COMPILER)
     }
 
-    /// The variables that a cargo is given to build with this sysroot: its compiler, and the state of the runtime, so that cargo sees what was linked
-    /// with another.
+    /// The variables that a cargo is given to build with this sysroot: its compiler, and the state of the runtime, so
+    /// that cargo sees what was linked with another.
     ///
     /// # Errors
     ///
@@ -60,7 +62,8 @@ impl Sysroot {
         Ok([("RUSTC", self.rustc().into()), (STATE_VARIABLE, self.runtime_state()?.into())])
     }
 
-    /// The settings that a cargo is given to build with this sysroot: what it need not build, because the runtime has it.
+    /// The settings that a cargo is given to build with this sysroot: what it need not build, because the runtime has
+    /// it.
     pub fn settings(&self) -> Vec<Setting> {
         natives::settings(&self.machine)
     }
@@ -85,7 +88,8 @@ impl Sysroot {
         self.dir.join("runtime").join(state).join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
     }
 
-    /// Holds the state of the runtime that this program links with. It changes with the runtime and with how programs are linked, and with nothing else.
+    /// Holds the state of the runtime that this program links with. It changes with the runtime and with how programs
+    /// are linked, and with nothing else.
     pub(crate) fn stamp(&self) -> PathBuf {
         self.tools.join("runtime.key")
     }

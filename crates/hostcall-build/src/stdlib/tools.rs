@@ -1,16 +1,17 @@
 //! One program, three names: cargo calls us as compiler, rustc calls us as linker.
 //!
-//! Each program that prepares a sysroot has a directory in it, named by a hash of the program's own path (and of where it has the runtime's
-//! sources):
+//! Each program that prepares a sysroot has a directory in it, named by a hash of the program's own path (and of where
+//! it has the runtime's sources):
 //!
 //! ```text
 //! for/PROGRAM/hostcall-rustc, hostcall-link     links to that program
 //! for/PROGRAM/runtime.key                       the state of the runtime that it links with: see `runtime`
 //! ```
 //!
-//! The program asks, first of all, under which name it was started, so nothing has to be installed beside it, and both tools find their sysroot by their own
-//! path. Two checkouts are two programs, and neither ever runs the other's compiler or links the other's runtime. A program that would not understand
-//! its names is refused when the links are made.
+//! The program asks, first of all, under which name it was started, so nothing has to be installed beside it, and both
+//! tools find their sysroot by their own path. Two checkouts are two programs, and neither ever runs the other's
+//! compiler or links the other's runtime. A program that would not understand its names is refused when the links are
+//! made.
 
 use std::ffi::OsStr;
 use std::fs;

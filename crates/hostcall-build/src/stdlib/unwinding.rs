@@ -1,7 +1,7 @@
 //! Crates that mean to catch a panic, where none can be caught.
 //!
-//! Panics abort on a device. `catch_unwind` compiles, and never returns an error there: a panic in it ends the program. So whoever compiles a crate of
-//! their own with it is told once, where it stands.
+//! Panics abort on a device. `catch_unwind` compiles, and never returns an error there: a panic in it ends the program.
+//! So whoever compiles a crate of their own with it is told once, where it stands.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,9 +1,10 @@
-//! Calls of C's variadic functions, in a program for a GPU: lowered to calls of the runtime's definitions, which have their fixed parameters and one more,
-//! the address of all that follows.
+//! Calls of C's variadic functions, in a program for a GPU: lowered to calls of the runtime's definitions, which have
+//! their fixed parameters and one more, the address of all that follows.
 //!
-//! What follows lies in slots of 8 bytes, integers as wide as that, as on the stack of x86-64 (`hostcall-std/variadic.rs` reads them). LLVM's own lowering,
-//! `expand-variadics`, takes the fixed parameters from the one declaration that a module has of a function; crates declare `ioctl` with an `int` and with a
-//! `long`, and without `...`, and all of them call the same function here.
+//! What follows lies in slots of 8 bytes, integers as wide as that, as on the stack of x86-64
+//! (`hostcall-std/variadic.rs` reads them). LLVM's own lowering, `expand-variadics`, takes the fixed parameters from
+//! the one declaration that a module has of a function; crates declare `ioctl` with an `int` and with a `long`, and
+//! without `...`, and all of them call the same function here.
 
 use crate::module;
 use crate::symbols::{C_PREFIX, VARIADIC};

@@ -1,8 +1,9 @@
 //! The compiler that cargo calls: rustc, with the flags that a device program needs.
 //!
-//! What is compiled for the host on the way (build scripts, procedural macros) passes through untouched. Crates for the device get the sysroot, the
-//! `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also depends on the runtime it is linked with and on the linker's own
-//! steps, and cargo is told so by a line in the dependency file: when they change, programs are linked again and nothing else is built.
+//! What is compiled for the host on the way (build scripts, procedural macros) passes through untouched. Crates for the
+//! device get the sysroot, the `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also
+//! depends on the runtime it is linked with and on the linker's own steps, and cargo is told so by a line in the
+//! dependency file: when they change, programs are linked again and nothing else is built.
 
 use std::ffi::OsString;
 use std::fs;
@@ -84,14 +85,14 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     Ok(if status.success() { 0 } else { status.code().map_or(1, |code| (code as u8).max(1)) })
 }
 
-/// Packages that know C's types and the system's numbers by `target_arch`, and are told that of the machine whose C these have: `x86_64`. (The allocator
-/// asks which alignment C's types have at most.)
+/// Packages that know C's types and the system's numbers by `target_arch`, and are told that of the machine whose C
+/// these have: `x86_64`. (The allocator asks which alignment C's types have at most.)
 const KNOW_C_BY_ARCH: [&str; 4] = ["libc", "rustix", "linux-raw-sys", "tikv-jemallocator"];
 
 /// The crate for which cargo asks what is configured; it tells build scripts.
 const PROBE: &str = "___";
-/// Has the build script of the crate `rustix` take C's functions. On the simulator's processor it would take the instruction for system calls, which go past
-/// the device to this machine.
+/// Has the build script of the crate `rustix` take C's functions. On the simulator's processor it would take the
+/// instruction for system calls, which go past the device to this machine.
 const RUSTIX_CALLS_C: &str = "rustix_use_libc";
 
 /// What matters of a call.
@@ -183,7 +184,8 @@ impl Call {
         Some(dir.join(format!("{name}{}.d", self.extra_filename)))
     }
 
-    /// Libraries of another language that are in what rustc has made, though nobody has told it of them: the source names them.
+    /// Libraries of another language that are in what rustc has made, though nobody has told it of them: the source
+    /// names them.
     fn brought_along(&self) -> Vec<String> {
         let library = || Some(self.out_dir.as_ref()?.join(format!("lib{}{}.rlib", self.crate_name.as_ref()?, self.extra_filename)));
         // No such file: it is no library.
@@ -191,8 +193,9 @@ impl Call {
     }
 }
 
-/// Says of the package that is compiled that it brings C along, if it does; the exit code if that is refused. It is found out before rustc where that is
-/// possible: code generation for a GPU does not survive objects of another machine.
+/// Says of the package that is compiled that it brings C along, if it does; the exit code if that is refused. It is
+/// found out before rustc where that is possible: code generation for a GPU does not survive objects of another
+/// machine.
 fn tell_of_c(libraries: &[String], is_gpu: bool) -> Option<u8> {
     eprintln!("{}", about_c(libraries, is_gpu, &package())?);
     is_gpu.then_some(1)
@@ -236,7 +239,8 @@ fn with_dependency(text: &str, path: &str) -> String {
     let mut changed = String::with_capacity(text.len() + 512);
     for line in text.lines() {
         changed += line;
-        // Rules are `file: dependencies`; comments carry the environment, and a rule without dependencies says that there is such a file.
+        // Rules are `file: dependencies`; comments carry the environment, and a rule without dependencies says that
+        // there is such a file.
         if line.contains(": ") && !line.starts_with('#') {
             changed += " ";
             changed += path;

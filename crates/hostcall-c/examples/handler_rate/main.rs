@@ -1,9 +1,11 @@
 //! What a handler costs that is called through C, beside a closure in Rust.
 //!
-//! `Bench::exchange` (64 bytes there and 16 back by every lane) is answered by a closure, by an `hc_handler`, and by the closure again, in rounds of
-//! short launches by all waves of a device. One server has all of them: each is registered under the same name before its launches, so that memory, threads,
-//! kernel and number are the same. Each round has its own order. What is compared are the launches of one round, and the closure with itself tells what
-//! cannot be seen. Then the same without a device: one thread serves messages that lie ready. The last line is the row of `cargo hostcall bench --rows`.
+//! `Bench::exchange` (64 bytes there and 16 back by every lane) is answered by a closure, by an `hc_handler`, and by
+//! the closure again, in rounds of short launches by all waves of a device. One server has all of them: each is
+//! registered under the same name before its launches, so that memory, threads, kernel and number are the same. Each
+//! round has its own order. What is compared are the launches of one round, and the closure with itself tells what
+//! cannot be seen. Then the same without a device: one thread serves messages that lie ready. The last line is the row
+//! of `cargo hostcall bench --rows`.
 //!
 //! `cargo run --release -p hostcall-c --example kernels -- bench/kernels bench.program`, then
 //! `cargo run --release -p hostcall-c --example handler_rate -- sim bench.program [ROUNDS [MILLISECONDS]]`
@@ -26,8 +28,8 @@ use ratios::Rounds;
 const THREADS: usize = 8;
 
 unsafe extern "C" fn exchange(_: *mut c_void, lanes: *const Lanes, _: *mut CCall) {
-    // SAFETY: the library's, until the handler returns. Copied, because to a C compiler results are of another type than these fields, so that it loads them
-    // once, and Rust's does not know that of pointers.
+    // SAFETY: the library's, until the handler returns. Copied, because to a C compiler results are of another type
+    // than these fields, so that it loads them once, and Rust's does not know that of pointers.
     let Lanes { count, arguments, argument_stride, results, result_stride, .. } = unsafe { *lanes };
     for i in 0..count as usize {
         // SAFETY: row `i` of the arguments has 16 units, and that of the results four.

@@ -69,8 +69,8 @@ impl Rounds {
     }
 }
 
-/// The median and its confidence interval of 95 %, from the ranks between which it lies with that probability (normal approximation of the binomial
-/// distribution): nothing is assumed of how the values are distributed.
+/// The median and its confidence interval of 95 %, from the ranks between which it lies with that probability (normal
+/// approximation of the binomial distribution): nothing is assumed of how the values are distributed.
 fn median(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let (n, last) = (values.len() as f64, values.len().saturating_sub(1));

@@ -51,7 +51,8 @@ pub unsafe extern "C" fn hc_memory_write(memory: *mut Memory, offset: usize, fro
             return Err(boundary::null("from"));
         }
         let to = memory.part(offset, count)?;
-        // SAFETY: the memory's own, as was checked, and the caller's: so many bytes to read, and no kernel uses it otherwise.
+        // SAFETY: the memory's own, as was checked, and the caller's: so many bytes to read, and no kernel uses it
+        // otherwise.
         Ok(unsafe { memory.0.device().backend().write(to, std::slice::from_raw_parts(from.cast(), count)) }?)
     })
 }

@@ -247,7 +247,8 @@ pub unsafe extern "C" fn hc_launch(
         let kernel = program.program.kernel(kernel)?;
         // SAFETY: the caller's: the stream lives.
         let queue = unsafe { program.opened.queue(cu_stream) }?;
-        // SAFETY: the caller's: the arguments are what the kernel takes; number and sizes are checked where the program says them.
+        // SAFETY: the caller's: the arguments are what the kernel takes; number and sizes are checked where the program
+        // says them.
         Ok(unsafe { queue.launch(&kernel, launch, args) }?)
     })
 }

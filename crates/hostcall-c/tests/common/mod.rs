@@ -16,13 +16,15 @@ pub(crate) fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A library that was built with a sanitizer takes the place of cargo's, and programs are compiled for it: `cargo xtask sanitize` says which and how.
+/// A library that was built with a sanitizer takes the place of cargo's, and programs are compiled for it: `cargo xtask
+/// sanitize` says which and how.
 #[derive(Debug)]
 pub(crate) struct Sanitizer {
     /// `address` or `thread`, as `-fsanitize` takes it.
     kind: String,
     library: PathBuf,
-    /// The runtime of the compiler that made the library: a process has one, and another's does not know what this one's LLVM writes.
+    /// The runtime of the compiler that made the library: a process has one, and another's does not know what this
+    /// one's LLVM writes.
     runtime: PathBuf,
 }
 
@@ -39,7 +41,8 @@ pub(crate) fn sanitizer() -> Option<&'static Sanitizer> {
 }
 
 impl Sanitizer {
-    /// What clang needs to instrument a program, and to link it with all of the runtime, visible to the library, which brings none.
+    /// What clang needs to instrument a program, and to link it with all of the runtime, visible to the library, which
+    /// brings none.
     fn flags(&self) -> Vec<String> {
         let runtime = format!("-Wl,--whole-archive,{},--no-whole-archive", self.runtime.display());
         let kind = format!("-fsanitize={}", self.kind);
@@ -75,7 +78,8 @@ pub(crate) fn kernels(to: &Path) -> PathBuf {
     path
 }
 
-/// What programs in C and C++ include: the services of tests/behaviours/kernels, as `cargo hostcall bindgen` writes them.
+/// What programs in C and C++ include: the services of tests/behaviours/kernels, as `cargo hostcall bindgen` writes
+/// them.
 pub(crate) fn write_definitions(to: &Path) {
     let (c, cpp) = (Language::C, Language::CppHost);
     let services = folder().join("../../tests/behaviours/services/src/lib.rs");

@@ -68,7 +68,8 @@ pub(crate) fn group_size() -> [u32; 3] {
     packet().workgroup_size.map(u32::from)
 }
 
-/// Whether lanes of one wave that have parted all make progress: a lane that waits in a loop keeps those behind the loop from running.
+/// Whether lanes of one wave that have parted all make progress: a lane that waits in a loop keeps those behind the
+/// loop from running.
 pub(crate) const INDEPENDENT_LANES: bool = false;
 
 /// Lanes of a wave: 64 on CDNA, 32 on RDNA as the compiler builds for it.
@@ -134,7 +135,8 @@ pub(crate) fn group_scratch() -> *mut u8 {
     unsafe { SCRATCH.0.get().cast::<[u8; 64]>().add(slot).cast() }
 }
 
-/// Words of lanes. They lie in device memory for the reason that `group_scratch` gives: one for each lane of the grid, up to a million.
+/// Words of lanes. They lie in device memory for the reason that `group_scratch` gives: one for each lane of the grid,
+/// up to a million.
 static LANE_WORDS: [core::sync::atomic::AtomicU64; 1 << 20] = [const { core::sync::atomic::AtomicU64::new(0) }; 1 << 20];
 
 /// The calling lane's word, which its kernel has set.
@@ -251,10 +253,12 @@ unsafe fn wake(signal: u64) {
     }
     /// Of a wave to the driver.
     const INTERRUPT: u32 = 1;
-    // SAFETY: the caller's: `amd_signal_t` has the mailbox's address at 16 and the event's number at 24. They do not change.
+    // SAFETY: the caller's: `amd_signal_t` has the mailbox's address at 16 and the event's number at 24. They do not
+    // change.
     let (mailbox, event) = unsafe { (*((signal + 16) as *const u64), *((signal + 24) as *const u32)) };
     if mailbox != 0 {
-        // SAFETY: the mailbox that the runtime gave the signal. Release: pairs with the driver's look once it is interrupted.
+        // SAFETY: the mailbox that the runtime gave the signal. Release: pairs with the driver's look once it is
+        // interrupted.
         unsafe { AtomicU64::from_ptr(mailbox as *mut u64) }.store(event.into(), Ordering::Release);
         s_sendmsg(INTERRUPT, isa::readfirstlane_u32(event & 0xff_ffff));
     }
@@ -421,8 +425,9 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn known_closed(self) -> u32 {
-        // SAFETY: a word of device memory. Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with
-        // the server's store when it shuts down (a relaxed load has system scope); nothing depends on its order.
+        // SAFETY: a word of device memory. Pairs with `remember_closed`, or with a window, where it is the word of
+        // `closed` itself, with the server's store when it shuts down (a relaxed load has system scope); nothing
+        // depends on its order.
         unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.load(Ordering::Relaxed)
     }
 
@@ -438,7 +443,8 @@ impl Arch for Machine {
 impl RingMachine for Machine {
     #[inline(always)]
     fn load_credit(self, at: u64) -> u64 {
-        // SAFETY: callers pass the address of a `Credit`, in device or host memory. One 8-byte load at system scope; pairs with the reader's store.
+        // SAFETY: callers pass the address of a `Credit`, in device or host memory. One 8-byte load at system scope;
+        // pairs with the reader's store.
         unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Relaxed)
     }
 
@@ -450,7 +456,8 @@ impl RingMachine for Machine {
 
     #[inline(always)]
     fn load_head(self, at: u64) -> u32 {
-        // SAFETY: callers pass the address of a ring's head, in device memory. Relaxed: it hands out room, and orders nothing.
+        // SAFETY: callers pass the address of a ring's head, in device memory. Relaxed: it hands out room, and orders
+        // nothing.
         unsafe { AtomicU32::from_ptr(at as *mut u32) }.load(Ordering::Relaxed)
     }
 
@@ -462,7 +469,8 @@ impl RingMachine for Machine {
 
     #[inline(always)]
     fn load_gate(self, at: u64) -> [u32; 8] {
-        // SAFETY: callers pass the address of a gate, 8 words in device memory. Relaxed: any mixture of two gates will do, and lanes agree by a ballot.
+        // SAFETY: callers pass the address of a gate, 8 words in device memory. Relaxed: any mixture of two gates will
+        // do, and lanes agree by a ballot.
         core::array::from_fn(|i| unsafe { AtomicU32::from_ptr((at + 4 * i as u64) as *mut u32) }.load(Ordering::Relaxed))
     }
 
@@ -479,7 +487,8 @@ impl RingMachine for Machine {
 
     #[inline(always)]
     fn store_units<const N: usize>(self, at: u64, values: [u32; N]) {
-        // Volatile accesses are those of system scope, and one of a vector is one instruction. Pairs with the reader's loads, by the phases.
+        // Volatile accesses are those of system scope, and one of a vector is one instruction. Pairs with the reader's
+        // loads, by the phases.
         match values[..] {
             // SAFETY: callers pass the address of 1, 2 or 4 units of the wave's ring, aligned to their size together.
             [a, b, c, d] => unsafe { (at as *mut Quad).write_volatile(Quad([a, b, c, d])) },

@@ -76,7 +76,8 @@ coordinates! {
     group_size: "llvm.nvvm.read.ptx.sreg.ntid.x" "llvm.nvvm.read.ptx.sreg.ntid.y" "llvm.nvvm.read.ptx.sreg.ntid.z"
 }
 
-/// Whether lanes of one wave that have parted all make progress: since sm_70 each lane has a program counter of its own.
+/// Whether lanes of one wave that have parted all make progress: since sm_70 each lane has a program counter of its
+/// own.
 pub(crate) const INDEPENDENT_LANES: bool = true;
 
 /// Lanes of a wave.
@@ -141,12 +142,13 @@ pub(crate) fn group_scratch() -> *mut u8 {
     address as *mut u8
 }
 
-/// Where the lanes' words lie in the workgroup's shared memory: there is no memory of a lane's own at an address that every function knows.
+/// Where the lanes' words lie in the workgroup's shared memory: there is no memory of a lane's own at an address that
+/// every function knows.
 #[inline(never)]
 fn lane_words() -> u32 {
     let address: u32;
-    // SAFETY: declares a word for each lane that a workgroup can have, in static shared memory, and takes their address; this function is
-    // never inlined, so there is one such variable in a program.
+    // SAFETY: declares a word for each lane that a workgroup can have, in static shared memory, and takes their
+    // address; this function is never inlined, so there is one such variable in a program.
     unsafe {
         asm!(
             "{{ .shared .align 4 .b8 hostcall_lane_words[4096];",
@@ -251,7 +253,8 @@ pub(crate) fn space(address: *const u8) -> Space {
     Space::new(u64::from(space))
 }
 
-/// Whether an address is in memory that all lanes address alike: the device's or the host's, not a lane's, a workgroup's or a launch's own.
+/// Whether an address is in memory that all lanes address alike: the device's or the host's, not a lane's, a
+/// workgroup's or a launch's own.
 #[cfg(feature = "helpers")]
 #[inline(always)]
 fn is_global(address: u64) -> bool {
@@ -399,7 +402,8 @@ const EAGER: u32 = 16;
 /// The same where a look is a load from a window, of about 0.3 µs.
 const EAGER_WINDOW: u32 = 48;
 
-/// Sleeps for the longer the larger `attempt` is, up to 8 µs, so that thousands of waves that wait for a disk leave bus and memory to others.
+/// Sleeps for the longer the larger `attempt` is, up to 8 µs, so that thousands of waves that wait for a disk leave bus
+/// and memory to others.
 #[cold]
 #[inline(never)]
 fn sleep(attempt: u32) {
@@ -540,8 +544,8 @@ impl Arch for Machine {
     fn known_closed(self) -> u32 {
         let at = descriptor().closed;
         let value: u32;
-        // SAFETY: a word of device memory. Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with
-        // the server's store when it shuts down (hence the scope); nothing depends on its order.
+        // SAFETY: a word of device memory. Pairs with `remember_closed`, or with a window, where it is the word of
+        // `closed` itself, with the server's store when it shuts down (hence the scope); nothing depends on its order.
         unsafe { asm!("ld.relaxed.sys.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
         value
     }

@@ -1,7 +1,7 @@
 //! The accesses of packets (`packets.rs`), by `core`'s atomics: on AMD GPUs these are of system scope.
 //!
-//! All addresses are of words that are valid and aligned, and that others access by atomic operations only; callers promise it, and name the
-//! pair of each access.
+//! All addresses are of words that are valid and aligned, and that others access by atomic operations only; callers
+//! promise it, and name the pair of each access.
 #![allow(clippy::missing_safety_doc, reason = "the promise is the same for all of them: above")]
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -74,7 +74,8 @@ pub(crate) unsafe fn unclaim(at: *mut u32, bit: u32) {
 /// Adds one to the signal whose handle `doorbell` is, and wakes who sleeps on it.
 #[inline(always)]
 pub(crate) unsafe fn ring(doorbell: u64) {
-    // SAFETY: the caller's: the value of a signal. Release: pairs with the consumer's look, which sees the packet that was handed over before.
+    // SAFETY: the caller's: the value of a signal. Release: pairs with the consumer's look, which sees the packet that
+    // was handed over before.
     unsafe { AtomicU64::from_ptr((doorbell + 8) as *mut u64) }.fetch_add(1, Ordering::Release);
     // SAFETY: the same signal.
     unsafe { super::wake(doorbell) };

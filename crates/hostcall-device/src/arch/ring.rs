@@ -8,7 +8,8 @@ use hostcall_abi::stream::{Bounds, Counter, Credit, From, Gate, Place, RingLink,
 
 /// The memory accesses of a ring. Addresses are as the device sees them.
 pub(crate) trait RingMachine: Lanes {
-    /// Loads a [`Credit`], of host memory or of a window or of device memory: 8 bytes at once. Pairs with the reader's store of it.
+    /// Loads a [`Credit`], of host memory or of a window or of device memory: 8 bytes at once. Pairs with the reader's
+    /// store of it.
     fn load_credit(self, at: u64) -> u64;
     /// Stores a [`Credit`] into device memory, for other waves.
     fn store_credit(self, at: u64, credit: u64);
@@ -16,13 +17,15 @@ pub(crate) trait RingMachine: Lanes {
     fn load_head(self, at: u64) -> u32;
     /// Adds to [`RingState::head`] or [`RingState::latest`], relaxed, and returns what it was.
     fn add_head(self, at: u64, granules: u32) -> u32;
-    /// Loads a [`Gate`] or [`Bounds`] of device memory, which the host may be writing. It may be stale, but not for ever.
+    /// Loads a [`Gate`] or [`Bounds`] of device memory, which the host may be writing. It may be stale, but not for
+    /// ever.
     fn load_gate(self, at: u64) -> [u32; 8];
     /// A number that differs from one message to the next.
     fn dice(self) -> u32;
     /// Adds one to a counter in device memory, relaxed.
     fn add_count(self, at: u64);
-    /// Stores 1, 2 or 4 units of host memory that are aligned together. Relaxed: pairs with the reader's loads, by the units' phases.
+    /// Stores 1, 2 or 4 units of host memory that are aligned together. Relaxed: pairs with the reader's loads, by the
+    /// units' phases.
     fn store_units<const N: usize>(self, at: u64, values: [u32; N]);
     /// See [`RingLink::settled`].
     #[inline(always)]
@@ -113,7 +116,8 @@ impl RingLink for Machine {
     #[inline(always)]
     fn learn(self) {
         if rings().control != 0 {
-            // Two waves may do so at once, and the older credit be stored last: it is credit all the same, and learnt anew when it is short.
+            // Two waves may do so at once, and the older credit be stored last: it is credit all the same, and learnt
+            // anew when it is short.
             self.store_credit(own(rings().credit), self.load_credit(own(rings().control)));
         }
     }

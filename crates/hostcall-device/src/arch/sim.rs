@@ -422,8 +422,8 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn known_closed(self) -> u32 {
-        // Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's store when it shuts
-        // down; nothing depends on its order.
+        // Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's
+        // store when it shuts down; nothing depends on its order.
         Self::word32(descriptor().closed).load(Ordering::Relaxed)
     }
 
@@ -438,8 +438,8 @@ impl Arch for Machine {
 impl RingMachine for Machine {
     #[inline(always)]
     fn load_credit(self, at: u64) -> u64 {
-        // SAFETY: callers pass the address of a `Credit`, in device or host memory. Pairs with the reader's store of credit: acquire, because
-        // what is stored into the ring next must not be seen before what was read there.
+        // SAFETY: callers pass the address of a `Credit`, in device or host memory. Pairs with the reader's store of
+        // credit: acquire, because what is stored into the ring next must not be seen before what was read there.
         unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Acquire)
     }
 

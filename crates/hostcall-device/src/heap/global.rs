@@ -25,20 +25,22 @@ pub fn stats() -> HeapStats {
     heap().map_or_else(HeapStats::default, |heap| heap.count())
 }
 
-/// The number of the size class that a request belongs to: 0 is the smallest. Each block of a class serves every request of it. `None` for requests above the
-/// largest.
+/// The number of the size class that a request belongs to: 0 is the smallest. Each block of a class serves every
+/// request of it. `None` for requests above the largest.
 pub fn class(layout: Layout) -> Option<u32> {
     class_of(layout.size(), layout.align())
 }
 
-/// Whether an allocation stays where it is when its size changes: unless it grows out of its class, or shrinks so far that it wastes a chunk or half of itself.
+/// Whether an allocation stays where it is when its size changes: unless it grows out of its class, or shrinks so far
+/// that it wastes a chunk or half of itself.
 pub fn stays(layout: Layout, size: usize) -> bool {
     let room = Heap::<DeviceLanes>::usable(layout.size(), layout.align());
     size <= room && (size > room / 2 || room <= 64) && room - size < CHUNK
 }
 
-/// Takes up to `want` blocks of a class from the device heap for the calling lane alone, by as many atomics as one takes: the first, and how many. Each holds
-/// the address of the next, the last one null. They are given back one by one, as blocks of [`DeviceHeap`].
+/// Takes up to `want` blocks of a class from the device heap for the calling lane alone, by as many atomics as one
+/// takes: the first, and how many. Each holds the address of the next, the last one null. They are given back one by
+/// one, as blocks of [`DeviceHeap`].
 #[inline(never)]
 pub fn take(class: u32, want: u32) -> Option<(*mut *mut u8, u32)> {
     heap()?.take(class, want)

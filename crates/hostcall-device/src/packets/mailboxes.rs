@@ -76,8 +76,8 @@ pub(super) unsafe fn call(buffer: *mut Mailboxes, service: u32, sent: [u64; WORD
     // SAFETY: the group's.
     unsafe { send_words(group, at, sent) };
     if group.leads() {
-        // SAFETY: as above. Relaxed: the store of the phase releases these. Only who holds the packet writes its phase, which pairs with the
-        // host's acquire.
+        // SAFETY: as above. Relaxed: the store of the phase releases these. Only who holds the packet writes its phase,
+        // which pairs with the host's acquire.
         let (asked, answered) = unsafe {
             let (header, phase) = ((*buffer).headers.add(packet), (*buffer).device_phase.add(packet));
             words::store32(&raw mut (*header).service, service);

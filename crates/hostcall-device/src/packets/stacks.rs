@@ -73,10 +73,12 @@ unsafe fn header(buffer: *const Stacks, pointer: u64, mask: u64) -> *mut Header 
 unsafe fn pop(buffer: *mut Stacks, mask: u64) -> u64 {
     let mut attempt = 0u32;
     loop {
-        // SAFETY: the caller's. Acquire: pairs with the exchange of who pushed the packet, as `next` was stored before that.
+        // SAFETY: the caller's. Acquire: pairs with the exchange of who pushed the packet, as `next` was stored before
+        // that.
         let top = unsafe { words::acquire64(&raw const (*buffer).free_stack) };
         if top != 0 {
-            // SAFETY: a packet of the buffer. If another wave has taken it meanwhile the exchange fails, because of the tag.
+            // SAFETY: a packet of the buffer. If another wave has taken it meanwhile the exchange fails, because of the
+            // tag.
             let below = unsafe { words::load64(&raw const (*header(buffer, top, mask)).next) };
             // SAFETY: as above.
             if unsafe { words::exchange64(&raw mut (*buffer).free_stack, top, below) } == top {
@@ -99,7 +101,8 @@ unsafe fn push(buffer: *const Stacks, stack: *mut u64, pointer: u64, mask: u64) 
     let (next, mut below) = unsafe { (&raw mut (*header(buffer, pointer, mask)).next, words::load64(stack)) };
     let mut attempt = 0u32;
     loop {
-        // SAFETY: the caller holds the packet. The exchange releases it: pairs with the acquire of who pops, or of the host.
+        // SAFETY: the caller holds the packet. The exchange releases it: pairs with the acquire of who pops, or of the
+        // host.
         let now = unsafe {
             words::store64(next, below);
             words::exchange64(stack, below, pointer)

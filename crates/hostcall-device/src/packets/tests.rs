@@ -1,6 +1,7 @@
 use super::stacks::{Stacks, mask, mask_of_bits, next_tag};
 
-/// A buffer of zeros, but for its last word: where AMD's library has the bits of an index, and ROCm's device libraries a mask.
+/// A buffer of zeros, but for its last word: where AMD's library has the bits of an index, and ROCm's device libraries
+/// a mask.
 fn masks(last: u64) -> [u64; 2] {
     let words = [0, 0, 0, 0, 0, last];
     let buffer: *const Stacks = words.as_ptr().cast();

@@ -11,7 +11,8 @@ use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Group, PortState};
 use hostcall_abi::{CallError, Header, ReplyHead, Status};
 
-/// The most words of a message, or of a reply, that carry bytes themselves: one lane stores them, and word by word they are read.
+/// The most words of a message, or of a reply, that carry bytes themselves: one lane stores them, and word by word they
+/// are read.
 const MOST_WORDS: u32 = 8;
 
 /// What the first lane of `group` passed.
@@ -53,8 +54,8 @@ fn perform(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     outcome
 }
 
-/// The first lane sends its message, with its bytes inline or announcing those in the slot whose bytes begin at `region`, and for a call all lanes receive
-/// the reply.
+/// The first lane sends its message, with its bytes inline or announcing those in the slot whose bytes begin at
+/// `region`, and for a call all lanes receive the reply.
 #[inline(never)]
 fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
     let mut held = match client().acquire(lanes, true) {
@@ -79,7 +80,8 @@ fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: 
         for len in &mut *call.returned {
             *len = first(lanes, *len);
         }
-        // Only the first lane's slices are filled. (What its outcome is, and so whether it reads on, all of them have read.)
+        // Only the first lane's slices are filled. (What its outcome is, and so whether it reads on, all of them have
+        // read.)
         if region.is_none() && lanes.leads() {
             reply.fill_bytes(&mut call.slices, call.returned);
         }
@@ -102,7 +104,8 @@ fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: 
     outcome
 }
 
-/// Makes one call for all lanes that run converged here, with the first lane's arguments, whose `outs` are filled; each gets the result.
+/// Makes one call for all lanes that run converged here, with the first lane's arguments, whose `outs` are filled; each
+/// gets the result.
 ///
 /// # Errors
 /// Whatever ended the call: every lane gets the same.

@@ -1,7 +1,7 @@
 //! What lanes do to memory: a stream of [`Access`]es, for heat maps, use of cache lines and bank conflicts.
 //!
-//! Each function is a message of all lanes that run converged at its call, each with its own address. It accesses nothing itself.
-//! [`access!`](crate::access) also says where in the source that is.
+//! Each function is a message of all lanes that run converged at its call, each with its own address. It accesses
+//! nothing itself. [`access!`](crate::access) also says where in the source that is.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels

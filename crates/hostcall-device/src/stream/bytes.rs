@@ -1,7 +1,7 @@
 //! Messages of bytes and of text: as many as a lane likes, up to a quarter of a ring.
 //!
-//! Each lane sends a message of its own. The lanes of a wave that run converged copy together what all of them can read, one lane's bytes after another's.
-//! What is on a lane's own stack it copies alone, which takes longer.
+//! Each lane sends a message of its own. The lanes of a wave that run converged copy together what all of them can
+//! read, one lane's bytes after another's. What is on a lane's own stack it copies alone, which takes longer.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
@@ -104,11 +104,12 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// Sends the bytes of each lane of `mask`, or (`once`) the first one's: a [`Sent`] as a number. A function of its own, because it is long, and its time is
-/// that of the bytes.
+/// Sends the bytes of each lane of `mask`, or (`once`) the first one's: a [`Sent`] as a number. A function of its own,
+/// because it is long, and its time is that of the bytes.
 ///
 /// # Safety
-/// The lane can read `length` bytes from `address` on, and so can other lanes unless they are on its own stack; nobody writes them meanwhile.
+/// The lane can read `length` bytes from `address` on, and so can other lanes unless they are on its own stack; nobody
+/// writes them meanwhile.
 #[inline(never)]
 unsafe fn send_all(mask: u64, once: bool, word: u32, site: u32, address: u64, length: u32) -> u32 {
     let machine = machine();

@@ -35,7 +35,8 @@ pub fn armed() -> bool {
     __HOSTCALL_STREAM__Interval.armed()
 }
 
-/// A time that runs. Dropping it sends an [`Interval`]: one of all lanes that drop it together, with the times of the first of them.
+/// A time that runs. Dropping it sends an [`Interval`]: one of all lanes that drop it together, with the times of the
+/// first of them.
 ///
 /// A lane that panics or exits sends none. If nobody listens, no clock is read.
 #[derive(Debug)]

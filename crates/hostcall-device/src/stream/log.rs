@@ -1,7 +1,9 @@
-//! Lines of a log whose text stays on the host: [`log!`](crate::log) sends a line's arguments, and the place in the source that has its text.
+//! Lines of a log whose text stays on the host: [`log!`](crate::log) sends a line's arguments, and the place in the
+//! source that has its text.
 //!
-//! `print!` formats on the GPU and waits for the host. A line of a log is a message of all lanes that run converged there: 4 bytes and 8 for each argument
-//! of each lane. The host formats it (`hostcall_stream::handlers::Logger`), or keeps it as it is in a recording.
+//! `print!` formats on the GPU and waits for the host. A line of a log is a message of all lanes that run converged
+//! there: 4 bytes and 8 for each argument of each lane. The host formats it (`hostcall_stream::handlers::Logger`), or
+//! keeps it as it is in a recording.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels

@@ -1,7 +1,7 @@
 //! Calls made once for a whole grid.
 //!
-//! A kernel does not know which launch it is, and a static outlives it. So the caller says which launch it is, and the static's state says of
-//! which one its result is.
+//! A kernel does not know which launch it is, and a static outlives it. So the caller says which launch it is, and the
+//! static's state says of which one its result is.
 
 use super::{Converged, share, unshare};
 use crate::context::machine;
@@ -13,9 +13,9 @@ use hostcall_abi::lanes::Lanes;
 
 /// A call made once by a whole grid: a static of the kernel's crate.
 ///
-/// The first lane of a launch to come runs the call, whichever it is; others wait for its result. It is not the grid's first lane, which may come last or
-/// never to this place: so the call's arguments should be the same in all lanes. Which launch it is, the host says: by a number that is
-/// another one for each launch, a parameter of the kernel.
+/// The first lane of a launch to come runs the call, whichever it is; others wait for its result. It is not the grid's
+/// first lane, which may come last or never to this place: so the call's arguments should be the same in all lanes.
+/// Which launch it is, the host says: by a number that is another one for each launch, a parameter of the kernel.
 ///
 /// ```ignore
 /// static FIRST: OncePerGrid<f32> = OncePerGrid::new();
@@ -27,7 +27,8 @@ use hostcall_abi::lanes::Lanes;
 /// }
 /// ```
 ///
-/// Launches that run at the same time and share such a static each get a result of their own, but may call more than once.
+/// Launches that run at the same time and share such a static each get a result of their own, but may call more than
+/// once.
 #[derive(Debug)]
 pub struct OncePerGrid<R> {
     /// A [`State`].
@@ -117,7 +118,8 @@ impl<R: Fixed> OncePerGrid<R> {
             if ours && seen.phase() == Phase::DONE {
                 // Relaxed: ordered by the load above and the fence below.
                 let units = core::array::from_fn(|i| self.units[i].load(Ordering::Relaxed));
-                // Another launch may have taken the static meanwhile, and be storing its own. The fence pairs with the acquire of who took it.
+                // Another launch may have taken the static meanwhile, and be storing its own. The fence pairs with the
+                // acquire of who took it.
                 fence(Ordering::Acquire);
                 if State(self.state.load(Ordering::Relaxed)) == seen {
                     return units;
@@ -128,7 +130,8 @@ impl<R: Fixed> OncePerGrid<R> {
             if seen.phase() == Phase::WRITING || ours && seen.phase() == Phase::CALLING {
                 attempt += 1;
                 if attempt >= 64 && attempt.is_power_of_two() {
-                    // The lane that calls may have been ended together with the kernel. Any call tells, and ends this lane as well.
+                    // The lane that calls may have been ended together with the kernel. Any call tells, and ends this
+                    // lane as well.
                     let _ = crate::time::SystemTime::now();
                 }
                 machine().pause_for_waves(attempt);

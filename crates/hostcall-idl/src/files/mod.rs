@@ -1,7 +1,7 @@
 //! Definitions in files: parsed, and their types worked out.
 //!
-//! The macros leave types to the compiler. Here there is none, so types are found by name in the files that are given. What cannot be found is an error
-//! with its place, never a guess.
+//! The macros leave types to the compiler. Here there is none, so types are found by name in the files that are given.
+//! What cannot be found is an error with its place, never a guess.
 
 mod error;
 mod length;

@@ -125,7 +125,8 @@ impl Scopes {
         }
     }
 
-    /// The scopes that have something. Where there are several, those that `module` names: `crate` is a file's outermost.
+    /// The scopes that have something. Where there are several, those that `module` names: `crate` is a file's
+    /// outermost.
     pub(super) fn find(&self, module: Option<&str>, has: impl Fn(&Scope) -> bool) -> Vec<usize> {
         let all: Vec<usize> = (0..self.scopes.len()).filter(|&scope| has(&self.scopes[scope])).collect();
         let Some(module) = module.filter(|_| all.len() > 1) else { return all };
@@ -205,8 +206,8 @@ fn imports(tree: &UseTree, path: &mut Vec<String>, found: &mut HashMap<String, V
     }
 }
 
-/// The items of a macro that is a table of services: `macro_rules! table { ($service:meta) => { #[$service] pub trait … } }`, with which several crates
-/// expand the same traits, each for itself. None if it is another macro.
+/// The items of a macro that is a table of services: `macro_rules! table { ($service:meta) => { #[$service] pub trait …
+/// } }`, with which several crates expand the same traits, each for itself. None if it is another macro.
 fn table(tokens: TokenStream) -> Vec<Item> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let [TokenTree::Group(matcher), TokenTree::Punct(_), TokenTree::Punct(_), TokenTree::Group(body), rest @ ..] = tokens.as_slice() else {

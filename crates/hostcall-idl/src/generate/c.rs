@@ -1,4 +1,5 @@
-//! Definitions for hosts in C99, with a struct for the arguments of each function, and functions that read them and write its result.
+//! Definitions for hosts in C99, with a struct for the arguments of each function, and functions that read them and
+//! write its result.
 
 use super::c_units::{decode, encode};
 use super::names::{Names, Reserved, renamed};

@@ -1,4 +1,5 @@
-//! Statements of C that read values from a lane's units, `hc_row`, and write them, as `hostcall_abi::codec::Fixed` does.
+//! Statements of C that read values from a lane's units, `hc_row`, and write them, as `hostcall_abi::codec::Fixed`
+//! does.
 
 use super::c::members;
 use super::writer::Writer;

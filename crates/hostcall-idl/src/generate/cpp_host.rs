@@ -1,4 +1,5 @@
-//! Typed definitions for hosts in C++17: `hostcall_typed.hpp` has the templates that decode arguments and encode results.
+//! Typed definitions for hosts in C++17: `hostcall_typed.hpp` has the templates that decode arguments and encode
+//! results.
 
 use super::c::{INT_128, mentions_128_bits, number_name};
 use super::cuda::attributes;

@@ -127,7 +127,8 @@ impl Cuda<'_> {
         });
     }
 
-    /// The call itself, that by a value, and the wave's; for arguments of fixed size also those over a held port, and for those with a result the one that is started.
+    /// The call itself, that by a value, and the wave's; for arguments of fixed size also those over a held port, and
+    /// for those with a result the one that is started.
     fn stubs(&self, out: &mut Writer, service: &Service, function: &Function, name: &str) {
         let mut parameters = Names::new(Reserved::Cpp);
         let arguments: Vec<_> = function.arguments.iter().map(|argument| (argument, parameters.give(&argument.name))).collect();

@@ -1,6 +1,7 @@
 //! Bindings: what other languages need to call services, or to answer them.
 //!
-//! What is written depends on the definitions and on nothing else: it has no time and no path, so that it can be compared with a file that is kept.
+//! What is written depends on the definitions and on nothing else: it has no time and no path, so that it can be
+//! compared with a file that is kept.
 
 mod c;
 mod c_units;

@@ -74,8 +74,8 @@ impl Service {
         }
     }
 
-    /// The functions for kernels: the call itself, once for each lane or once for a wave, and for arguments of fixed size the calls over a
-    /// held port and those that are started.
+    /// The functions for kernels: the call itself, once for each lane or once for a wave, and for arguments of fixed
+    /// size the calls over a held port and those that are started.
     fn stub(&self, function: &Function) -> TokenStream {
         let Function { attrs, ident, .. } = function;
         let declared: Vec<_> = function.declared().collect();

@@ -94,7 +94,8 @@ impl Service {
         quote!(#plain #other)
     }
 
-    /// The constructors of a function whose arguments are all of fixed size: for a closure that takes one lane's, and for one that takes a message.
+    /// The constructors of a function whose arguments are all of fixed size: for a closure that takes one lane's, and
+    /// for one that takes a message.
     fn of_fixed(&self, function: &Function, tuple: &TokenStream) -> TokenStream {
         let private = &self.private;
         let Function { attrs, ident, .. } = function;
@@ -124,7 +125,8 @@ impl Service {
         }
     }
 
-    /// The constructor `name` for a closure that takes one lane's arguments, decoded one after another; `&mut [T]` as writers, or as slices.
+    /// The constructor `name` for a closure that takes one lane's arguments, decoded one after another; `&mut [T]` as
+    /// writers, or as slices.
     fn of_call(&self, function: &Function, name: &Ident, writers: bool) -> TokenStream {
         let private = &self.private;
         let attrs = &function.attrs;

@@ -16,7 +16,8 @@ struct Service {
     private: TokenStream,
     /// Stubs panic instead of returning a `CallError`.
     panics: bool,
-    /// The definition is for both sides, which may come to differ: the device's half says in words what it was made from.
+    /// The definition is for both sides, which may come to differ: the device's half says in words what it was made
+    /// from.
     both_sides: bool,
 }
 
@@ -50,7 +51,8 @@ impl Service {
         })
     }
 
-    /// The check that messages can carry what a function takes and returns: made where it is defined, and not where it is called.
+    /// The check that messages can carry what a function takes and returns: made where it is defined, and not where it
+    /// is called.
     fn sized(&self, function: &Function) -> TokenStream {
         let codec = self.codec();
         let (units, takes_var) = (self.units(function), function.takes_var());

@@ -1,6 +1,7 @@
 //! `offload-replay FILE`: makes the calls of a recording (`OFFLOAD_RECORD=FILE`) again, and compares what comes back.
 //!
-//! The exit status is 0 if everything is as it was recorded, 1 if something differs, and 2 if the recording cannot be replayed.
+//! The exit status is 0 if everything is as it was recorded, 1 if something differs, and 2 if the recording cannot be
+//! replayed.
 
 #[cfg(llvm24)]
 extern crate liboffload24 as liboffload;

@@ -24,8 +24,8 @@ impl Given {
     /// Arguments, if they can be: not too many or too large, and none of them null.
     ///
     /// # Safety
-    /// Unless `count` is 0, `pointers` and `sizes` have `count` elements, and each pointer is null or to as many bytes as its size says, for as long
-    /// as the result is used.
+    /// Unless `count` is 0, `pointers` and `sizes` have `count` elements, and each pointer is null or to as many bytes
+    /// as its size says, for as long as the result is used.
     #[inline]
     pub(super) unsafe fn new(count: usize, pointers: *mut *mut c_void, sizes: *const usize) -> Result<Given, Error> {
         if count > MOST {

@@ -1,7 +1,7 @@
 //! What drives devices: the traits that [`host`](super::host) and [`cuda`](super::cuda) implement.
 //!
-//! Memory is addresses here, as it is in the C API. Whoever calls has checked that enumerations have known values, that sizes are not zero,
-//! and that ranges that lie in known allocations end in them.
+//! Memory is addresses here, as it is in the C API. Whoever calls has checked that enumerations have known values, that
+//! sizes are not zero, and that ranges that lie in known allocations end in them.
 
 use std::any::Any;
 use std::fmt;
@@ -58,7 +58,8 @@ pub(super) trait Device: Send + Sync {
     fn end(&self) {}
 }
 
-/// Memory. Dropping it frees it, when nothing that was put into queues of its own kind of device uses it any more; see [`super::worker::retire`] for others.
+/// Memory. Dropping it frees it, when nothing that was put into queues of its own kind of device uses it any more; see
+/// [`super::worker::retire`] for others.
 pub(super) trait Block: Send + Sync {
     fn address(&self) -> usize;
 

@@ -1,9 +1,9 @@
 //! Which version of the API the program was compiled for.
 //!
-//! LLVM 23 and LLVM 24 give the same names to functions with other parameters, and to other numbers. A program that runs with the library of the
-//! other version would fail in ways that nobody understands. So our headers leave a note in what is compiled with them (an ELF note
-//! named `OffloadAPI`), and the first `olInit` looks for notes in what is loaded. Programs that were compiled with LLVM's own headers have none:
-//! for those the library's name is all there is.
+//! LLVM 23 and LLVM 24 give the same names to functions with other parameters, and to other numbers. A program that
+//! runs with the library of the other version would fail in ways that nobody understands. So our headers leave a note
+//! in what is compiled with them (an ELF note named `OffloadAPI`), and the first `olInit` looks for notes in what is
+//! loaded. Programs that were compiled with LLVM's own headers have none: for those the library's name is all there is.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,8 +44,8 @@ impl Found {
         }
     }
 
-    /// Whether the program was compiled for another version, as far as notes tell. A process may have parts that were compiled for different versions,
-    /// each with its own library.
+    /// Whether the program was compiled for another version, as far as notes tell. A process may have parts that were
+    /// compiled for different versions, each with its own library.
     fn verdict(&self) -> Result<(), Error> {
         match self.other {
             Some(other) if !self.ours => fail(

@@ -1,7 +1,8 @@
 //! Contexts: devices of one platform, and what is made in them.
 //!
-//! A context says which devices its queues, programs and memory may be of. Memory also remembers the context: another one does not know it. Nothing
-//! of this costs a driver's call, since devices of a platform share one address space and one driver here.
+//! A context says which devices its queues, programs and memory may be of. Memory also remembers the context: another
+//! one does not know it. Nothing of this costs a driver's call, since devices of a platform share one address space and
+//! one driver here.
 
 use super::Core;
 use super::device::Device;

@@ -34,14 +34,16 @@ impl Device {
     /// Puts work into a queue that nobody else uses meanwhile, and waits for it.
     pub(super) fn at_once(&self, work: impl FnOnce(&dyn backend::Queue) -> Result<(), Error>) -> Result<(), Error> {
         let work = |queue: &dyn backend::Queue| {
-            // Waited for even if not all of the work was taken, so that nothing is left of it. What was taken reports its own failure.
+            // Waited for even if not all of the work was taken, so that nothing is left of it. What was taken reports
+            // its own failure.
             let taken = work(queue);
             Ok(taken.and(queue.synchronize())?)
         };
         self.with_idle_queue(work).map_err(|error| *error)
     }
 
-    /// Lends a queue that nobody else uses meanwhile. `work` leaves nothing in it, unless it fails: then the queue is not used again.
+    /// Lends a queue that nobody else uses meanwhile. `work` leaves nothing in it, unless it fails: then the queue is
+    /// not used again.
     #[inline(always)]
     pub(super) fn with_idle_queue(&self, work: impl FnOnce(&dyn backend::Queue) -> Launched) -> Launched {
         self.driver.may_wait()?;

@@ -10,7 +10,8 @@ pub(super) fn fail<T>(code: ol_errc_t, details: impl Into<Cow<'static, str>>) ->
     Err(Error::new(code, details))
 }
 
-/// A result that fits into a register, for what a launch goes through: errors are large, and what passes through memory takes a good part of it.
+/// A result that fits into a register, for what a launch goes through: errors are large, and what passes through memory
+/// takes a good part of it.
 pub(super) type Launched = Result<(), Box<Error>>;
 
 /// The code that CUDA's driver goes with, where there is a better one than "the driver failed".

@@ -1,4 +1,5 @@
-//! Programs whose kernels run on a real grid, through [`offload`]: simulator images on the host, and code for AMD's GPUs.
+//! Programs whose kernels run on a real grid, through [`offload`]: simulator images on the host, and code for AMD's
+//! GPUs.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -128,7 +129,8 @@ impl Kernel for GridKernel {
         if !self.is_simulated() {
             return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, "AMD's runtime does not tell how many groups of a kernel fit");
         }
-        // Waves run one beside the other on their own threads, whatever group they are of: the largest group has the least overhead.
+        // Waves run one beside the other on their own threads, whatever group they are of: the largest group has the
+        // least overhead.
         Ok(self.kernel.program().device().info().max_group_size as usize)
     }
 

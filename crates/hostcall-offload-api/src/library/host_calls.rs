@@ -1,7 +1,8 @@
 //! Calls that kernels make to the host while they run.
 //!
-//! This crate knows how to find out that a program makes such calls, when its kernels run, and when somebody waits for them. Who answers the calls
-//! is not its business: a library that has a server provides one ([`HostCalls`], through [`Library`](super::Library)'s parameter).
+//! This crate knows how to find out that a program makes such calls, when its kernels run, and when somebody waits for
+//! them. Who answers the calls is not its business: a library that has a server provides one ([`HostCalls`], through
+//! [`Library`](super::Library)'s parameter).
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -16,7 +17,8 @@ use crate::sys::{ol_errc_t, ol_platform_rpc_cb_t};
 
 /// Attaches programs: gives them a server for their calls.
 pub trait HostCalls: Send + Sync {
-    /// Attaches a program that was loaded just now. `callback` is asked for the services of the program that the server does not have.
+    /// Attaches a program that was loaded just now. `callback` is asked for the services of the program that the server
+    /// does not have.
     ///
     /// # Errors
     /// Why the program cannot be loaded.

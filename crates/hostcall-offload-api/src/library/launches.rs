@@ -1,11 +1,12 @@
 //! The queues and symbols of the last launches.
 //!
-//! A launch finds its queue and its symbol by their handles, and holds both until it returns: a handle that another thread destroys meanwhile does no harm.
-//! The next launch of a queue is mostly of the same kernel. So both are kept together, in a place that the queue's handle names, and the launch holds the
-//! place: that takes two locked instructions instead of six, and touches nothing that launches in other queues touch.
+//! A launch finds its queue and its symbol by their handles, and holds both until it returns: a handle that another
+//! thread destroys meanwhile does no harm. The next launch of a queue is mostly of the same kernel. So both are kept
+//! together, in a place that the queue's handle names, and the launch holds the place: that takes two locked
+//! instructions instead of six, and touches nothing that launches in other queues touch.
 //!
-//! A place that another launch holds is not waited for: a launch may wait for a kernel that runs. What was destroyed is given back at once, or by the
-//! launch that holds its place.
+//! A place that another launch holds is not waited for: a launch may wait for a kernel that runs. What was destroyed is
+//! given back at once, or by the launch that holds its place.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -71,7 +72,8 @@ impl Launches {
     /// What belongs to two handles, for the place of the queue.
     #[cold]
     fn find(&self, library: &Core, queue: ol_queue_handle_t, symbol: ol_symbol_handle_t) -> Result<Last, Box<Error>> {
-        // Before both are looked up. Pairs with the change in `forget_destroyed`: either that one sees the place, or what it is for is not found any more.
+        // Before both are looked up. Pairs with the change in `forget_destroyed`: either that one sees the place, or
+        // what it is for is not found any more.
         self.unused.fetch_max(number(queue.addr()) + 1, Ordering::SeqCst);
         let found = library.queues.get(queue.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_QUEUE, "queue"))?;
         Ok(Last { queue: (queue.addr(), found), symbol: (symbol.addr(), library.symbol_of(symbol)?) })

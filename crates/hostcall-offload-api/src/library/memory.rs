@@ -249,7 +249,8 @@ impl Memory {
         Ok(memory.pin.as_ref().map_or(base, |pin| pin.address()) + (address - base))
     }
 
-    /// Takes a user from registered memory. The last one's pages are unlocked if that is asked for, which waits until no queue's work uses them.
+    /// Takes a user from registered memory. The last one's pages are unlocked if that is asked for, which waits until
+    /// no queue's work uses them.
     pub(super) fn unregister(&self, device: &'static Device, address: usize, flags: u32) -> Result<(), Error> {
         let unlock = flags & ol_memory_register_flag_t::OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY.0 != 0;
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,13 +1,14 @@
 //! The implementation of the API over devices.
 //!
-//! A call goes through three layers. The [entry point](crate::entry) has checked the arguments and asked whether handles are live. The core
-//! of [`Library`] turns handles into objects and knows what belongs to what: sessions, allocations, which device a queue is of. A back end drives
-//! devices: `host`, on the processor, `cuda`, and `amdgpu`.
+//! A call goes through three layers. The [entry point](crate::entry) has checked the arguments and asked whether
+//! handles are live. The core of [`Library`] turns handles into objects and knows what belongs to what: sessions,
+//! allocations, which device a queue is of. A back end drives devices: `host`, on the processor, `cuda`, and `amdgpu`.
 //!
-//! * **Handles are numbers**, never addresses: a kind, a slot and how many times the slot was used (`table`). A stale handle is told from a
-//!   live one without touching what it named, and an object that another thread destroys during a call lives until the call ends.
-//! * **Platforms open when somebody asks** for their devices, and one whose driver is missing or broken has no devices; starting the library
-//!   opens nothing (`session`).
+//! * **Handles are numbers**, never addresses: a kind, a slot and how many times the slot was used (`table`). A stale
+//!   handle is told from a live one without touching what it named, and an object that another thread destroys during a
+//!   call lives until the call ends.
+//! * **Platforms open when somebody asks** for their devices, and one whose driver is missing or broken has no devices;
+//!   starting the library opens nothing (`session`).
 //! * **Work is ordered by queues**, which outlive their handles until they are empty.
 
 mod amdgpu;
@@ -69,7 +70,8 @@ impl<S> std::fmt::Debug for Library<S> {
     }
 }
 
-/// What an object belongs to: the number that is its context's handle. LLVM 23 has no contexts; there everything belongs to [`NO_CONTEXT`].
+/// What an object belongs to: the number that is its context's handle. LLVM 23 has no contexts; there everything
+/// belongs to [`NO_CONTEXT`].
 type Owner = usize;
 
 /// See [`Owner`].

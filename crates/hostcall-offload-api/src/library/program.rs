@@ -116,8 +116,8 @@ impl Core {
         Ok(handle)
     }
 
-    /// Destroys a program and its symbols. Kernels that are in queues keep their code until they have run, and work that was put into queues before keeps the
-    /// program's global variables until it is done.
+    /// Destroys a program and its symbols. Kernels that are in queues keep their code until they have run, and work
+    /// that was put into queues before keeps the program's global variables until it is done.
     pub(super) fn destroy_program(&self, handle: *const c_void) -> Result<(), Error> {
         let Some(program) = self.programs.remove(handle) else {
             return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "Program is not a program, or is destroyed already");

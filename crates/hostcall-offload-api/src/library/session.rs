@@ -1,8 +1,9 @@
 //! Starting and ending the library; which platforms there are, and their devices.
 //!
-//! A session lasts from the first `olInit` to the last `olShutDown`. Handles of platforms and devices carry the session's number as their
-//! generation, so those of an earlier session are stale. What they name is made once and stays for as long as the process: opening a driver
-//! again costs much, and several drivers do not survive being closed.
+//! A session lasts from the first `olInit` to the last `olShutDown`. Handles of platforms and devices carry the
+//! session's number as their generation, so those of an earlier session are stale. What they name is made once and
+//! stays for as long as the process: opening a driver again costs much, and several drivers do not survive being
+//! closed.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -240,7 +241,8 @@ fn from_arguments(arguments: Option<&ol_init_args_t>) -> Result<u32, Error> {
     }
     let mut selected = 0;
     for index in 0..arguments.NumPlatforms as usize {
-        // SAFETY: `Platforms` is not null (the entry point checked), and the caller says that it has that many elements.
+        // SAFETY: `Platforms` is not null (the entry point checked), and the caller says that it has that many
+        // elements.
         let backend = unsafe { arguments.Platforms.add(index).read_unaligned() };
         if !ol_platform_backend_t::ALL.contains(&backend) {
             let text = format!("InitArgs->Platforms[{index}] is {}, which is no value of ol_platform_backend_t", backend.0);

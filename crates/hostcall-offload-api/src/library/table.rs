@@ -1,16 +1,17 @@
 //! Handles that are numbers, and the objects behind them.
 //!
-//! A handle says its kind, the number of a slot, and the slot's generation when the handle was made. A slot's generation grows by one when an
-//! object comes and by one when it goes, so it is odd while there is an object, and no two handles of one slot are equal. Nothing is ever
-//! reached through a handle without that comparison. A slot whose generations are used up is not used again.
+//! A handle says its kind, the number of a slot, and the slot's generation when the handle was made. A slot's
+//! generation grows by one when an object comes and by one when it goes, so it is odd while there is an object, and no
+//! two handles of one slot are equal. Nothing is ever reached through a handle without that comparison. A slot whose
+//! generations are used up is not used again.
 //!
 //! ```text
 //! bit 63      32 31        8 7   4 3  0
 //!     generation |   slot   | 1111 | kind
 //! ```
 //!
-//! A pointer to something else is taken for a handle only if its slot and generation are those of a live one. Even then nothing at that address is
-//! touched.
+//! A pointer to something else is taken for a handle only if its slot and generation are those of a live one. Even then
+//! nothing at that address is touched.
 
 use std::ffi::c_void;
 use std::fmt;

@@ -1,10 +1,11 @@
 //! Queues whose work is done in order by a thread of the queue: those of the host, and of AMD's GPUs.
 //!
-//! The thread starts with the first work and ends when the queue's handle is gone and its work is done. A failure (a fault in the simulator)
-//! is kept for the next `synchronize`; work after it is done all the same, as that after a failed copy would be.
+//! The thread starts with the first work and ends when the queue's handle is gone and its work is done. A failure (a
+//! fault in the simulator) is kept for the next `synchronize`; work after it is done all the same, as that after a
+//! failed copy would be.
 //!
-//! What is freed or destroyed while work is in queues may be used by it, and stays until that is done ([`retire`]): kernels get addresses of which nobody
-//! knows whose they are.
+//! What is freed or destroyed while work is in queues may be used by it, and stays until that is done ([`retire`]):
+//! kernels get addresses of which nobody knows whose they are.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -47,7 +48,8 @@ impl Workers {
     }
 }
 
-/// Works that were put into queues of this kind and are not done. SeqCst: who frees memory after work was put in sees it counted.
+/// Works that were put into queues of this kind and are not done. SeqCst: who frees memory after work was put in sees
+/// it counted.
 static OPEN: AtomicU64 = AtomicU64::new(0);
 
 /// All queues of this kind, of all devices: one may use the other's memory.
@@ -84,7 +86,8 @@ pub(super) fn wait_for_all() {
     }
 }
 
-/// Something that is dropped by another thread where a device may be waiting for this one: what ends a server or unloads a program waits.
+/// Something that is dropped by another thread where a device may be waiting for this one: what ends a server or
+/// unloads a program waits.
 pub(super) struct DroppedApart<T: Send + 'static>(pub(super) Option<T>);
 
 impl<T: Send + 'static> Drop for DroppedApart<T> {
@@ -264,7 +267,8 @@ impl Queue for WorkerQueue {
             host.check(&shape)?;
             let (entry, mut arguments) = (host.entry, given.copy());
             let work = Box::new(move |_: &mut Lane| {
-                // SAFETY: the caller says that this is a kernel, and that it uses its arguments rightly; `kernel` keeps its code.
+                // SAFETY: the caller says that this is a kernel, and that it uses its arguments rightly; `kernel` keeps
+                // its code.
                 unsafe { entry(arguments.pointers().as_mut_ptr()) };
                 drop(kernel);
                 Ok(())
@@ -291,7 +295,8 @@ impl Queue for WorkerQueue {
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {
         let mover = self.mover;
         self.submit(Box::new(move |_| {
-            // SAFETY: the caller says that there are as many bytes at both; `to` and `from` keep those that this library allocated.
+            // SAFETY: the caller says that there are as many bytes at both; `to` and `from` keep those that this
+            // library allocated.
             let moved = unsafe { mover.copy(to.address, from.address, size) };
             drop((to, from));
             moved

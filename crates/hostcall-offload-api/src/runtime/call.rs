@@ -36,8 +36,8 @@ pub unsafe fn call(name: &'static str, location: *const ol_code_location_t, body
 /// Whether calls are traced or recorded, or it is remembered where they are made.
 #[inline]
 pub fn is_watched<A: Api>() -> bool {
-    /// Whether it is known that they are neither traced nor remembered. It says so for good, and nothing else depends on it: its order does not
-    /// matter.
+    /// Whether it is known that they are neither traced nor remembered. It says so for good, and nothing else depends
+    /// on it: its order does not matter.
     static UNWATCHED: AtomicBool = AtomicBool::new(false);
     #[cold]
     fn find_out() -> bool {

@@ -7,7 +7,8 @@ use super::handle::HandleState;
 use super::{Error, Print, Shown};
 use crate::sys::ol_errc_t;
 
-/// Whether arguments are checked: unless `OFFLOAD_DISABLE_VALIDATION` is set (to anything but nothing and `0`) when the first call is made.
+/// Whether arguments are checked: unless `OFFLOAD_DISABLE_VALIDATION` is set (to anything but nothing and `0`) when the
+/// first call is made.
 #[inline]
 pub fn enabled() -> bool {
     static ENABLED: OnceLock<bool> = OnceLock::new();

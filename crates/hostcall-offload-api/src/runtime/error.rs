@@ -1,8 +1,9 @@
 //! Errors, and how they reach a C caller.
 //!
-//! A caller gets a pointer that it never gives back, and may keep for as long as it likes. So every structure that was handed out stays, and equal
-//! errors share one: a program that fails in the same way again and again does not grow. One that finds ever new ways
-//! (say, sizes that appear in the text) is stopped at [`LIMIT`]: from then on new errors have their code and no more.
+//! A caller gets a pointer that it never gives back, and may keep for as long as it likes. So every structure that was
+//! handed out stays, and equal errors share one: a program that fails in the same way again and again does not grow.
+//! One that finds ever new ways (say, sizes that appear in the text) is stopped at [`LIMIT`]: from then on new errors
+//! have their code and no more.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -28,7 +29,8 @@ hostcall_error::readable!(Error);
 #[derive(Clone, Debug)]
 enum Details {
     Text(Cow<'static, str>),
-    /// A text with `{}` for each number. It is made when somebody wants it: a thread that got the same error lately gets the same text.
+    /// A text with `{}` for each number. It is made when somebody wants it: a thread that got the same error lately
+    /// gets the same text.
     Numbers(&'static str, Numbers),
 }
 
@@ -111,11 +113,13 @@ static PUBLISHED: Mutex<Option<HashMap<Key, &'static Published>>> = Mutex::new(N
 #[derive(Clone, Copy)]
 struct Recent {
     published: &'static Published,
-    /// Where the text is, if it stays there: then another text at this place, of this length, is the same, if it has the same numbers.
+    /// Where the text is, if it stays there: then another text at this place, of this length, is the same, if it has
+    /// the same numbers.
     constant: Option<(*const [u8], Numbers)>,
 }
 
-/// Errors that a thread got lately, by their hash: what fails once mostly fails again, and then neither locks nor copies.
+/// Errors that a thread got lately, by their hash: what fails once mostly fails again, and then neither locks nor
+/// copies.
 const RECENT: usize = 16;
 
 thread_local! {

@@ -1,7 +1,8 @@
 //! Which handles exist.
 //!
-//! A handle is an address that the caller keeps and hands back, perhaps after what it named is gone, perhaps where another kind is wanted. The
-//! implementation writes each handle that it gives out into a [`HandleTable`]; entry points ask it before the implementation sees the address.
+//! A handle is an address that the caller keeps and hands back, perhaps after what it named is gone, perhaps where
+//! another kind is wanted. The implementation writes each handle that it gives out into a [`HandleTable`]; entry points
+//! ask it before the implementation sees the address.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -48,7 +49,8 @@ impl<K: Copy + Eq> HandleTable<K> {
         table.get_or_insert_default().insert(handle.addr(), (kind, parent.map(|parent| parent.addr())));
     }
 
-    /// Removes a handle. Of several threads that destroy the same handle, one is told `true`, and it destroys what the handle names.
+    /// Removes a handle. Of several threads that destroy the same handle, one is told `true`, and it destroys what the
+    /// handle names.
     pub fn remove(&self, kind: K, handle: *const c_void) -> bool {
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let Some(table) = table.as_mut() else { return false };

@@ -93,8 +93,8 @@ impl Drop for CallPlace {
     }
 }
 
-/// Which function this thread is in, and where it was called: `olMemAlloc at main.c:12:3 (main)`. Empty unless places are
-/// [remembered](remembers_places).
+/// Which function this thread is in, and where it was called: `olMemAlloc at main.c:12:3 (main)`. Empty unless places
+/// are [remembered](remembers_places).
 pub(crate) fn current_place() -> String {
     let (name, location) = CURRENT.get();
     // SAFETY: the pointer is that of the call that this thread is in, which lasts.

@@ -13,7 +13,8 @@ type Before<A> = Arc<dyn Fn(&mut A) + Send + Sync>;
 type Replace<A> = Arc<dyn Fn(&A) -> Result<(), Error> + Send + Sync>;
 type After<A> = Arc<dyn Fn(&A, &mut Result<(), Error>) + Send + Sync>;
 
-/// What happens at a function's calls, whose arguments are an `A`. Hooks can be set at any time, also from hooks; calls under way keep the old ones.
+/// What happens at a function's calls, whose arguments are an `A`. Hooks can be set at any time, also from hooks; calls
+/// under way keep the old ones.
 pub struct Hook<A>(RwLock<Set<A>>);
 
 struct Set<A> {

@@ -1,9 +1,9 @@
 //! What generated code stands on.
 //!
-//! An entry point is a few lines that say what its function's arguments are; everything that does not depend on the function is here. A call goes
-//! through [`call`]: checks ([`check`]) and the implementation run inside it, a panic becomes an error, an [`Error`] becomes the structure that
-//! the caller gets, the [trace] gets its line, and a recorder the call
-//! ([`record`]).
+//! An entry point is a few lines that say what its function's arguments are; everything that does not depend on the
+//! function is here. A call goes through [`call`]: checks ([`check`]) and the implementation run inside it, a panic
+//! becomes an error, an [`Error`] becomes the structure that the caller gets, the [trace] gets its line, and a recorder
+//! the call ([`record`]).
 
 mod call;
 pub mod check;

@@ -1,7 +1,8 @@
 //! What is kept of a call that is recorded.
 //!
-//! An entry point lists its arguments as a [`Recorder`] needs them: numbers, handles, and memory with its size. It reads no memory for that; the
-//! recorder does, and it does nothing at all unless the implementation [has one](crate::Api::recorder).
+//! An entry point lists its arguments as a [`Recorder`] needs them: numbers, handles, and memory with its size. It
+//! reads no memory for that; the recorder does, and it does nothing at all unless the implementation [has
+//! one](crate::Api::recorder).
 
 use std::ffi::{c_char, c_void};
 

@@ -48,7 +48,8 @@ pub fn take_drop_errors() -> Vec<Error> {
 ///
 /// # Safety
 ///
-/// `get` writes at most as many bytes as it is given room for, and returns what a function of the library returned. Any bytes are a `T`.
+/// `get` writes at most as many bytes as it is given room for, and returns what a function of the library returned. Any
+/// bytes are a `T`.
 pub unsafe fn property<T>(get: impl FnOnce(usize, *mut c_void) -> ol_result_t) -> Result<T, Error> {
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: the caller says so.
@@ -61,8 +62,8 @@ pub unsafe fn property<T>(get: impl FnOnce(usize, *mut c_void) -> ol_result_t) -
 ///
 /// # Safety
 ///
-/// `get` writes at most as many bytes as it is given room for, `size` writes at most one number, and both return what a function of the library
-/// returned.
+/// `get` writes at most as many bytes as it is given room for, `size` writes at most one number, and both return what a
+/// function of the library returned.
 pub unsafe fn bytes(
     size: impl FnOnce(*mut usize) -> ol_result_t,
     get: impl FnOnce(usize, *mut c_void) -> ol_result_t,

@@ -30,8 +30,8 @@ pub(super) enum Output {
     Nothing,
 }
 
-/// Reads the definitions and makes what is to be written. `dialect` becomes the one that the definitions say. `None`: it failed, and the report
-/// says why.
+/// Reads the definitions and makes what is to be written. `dialect` becomes the one that the definitions say. `None`:
+/// it failed, and the report says why.
 pub(super) fn produce(args: &Args, dialect: &mut Dialect, phases: &mut Phases, report: &mut Report) -> Option<Product> {
     let (records, mut dependencies) = records(args, report)?;
     phases.end("read and evaluate");

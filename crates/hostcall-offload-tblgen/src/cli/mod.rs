@@ -1,7 +1,8 @@
 //! The command line: that of LLVM's tool, and what ours has besides.
 //!
-//! One run reads one file of definitions and writes one output. Nothing is written unless everything succeeded; an output file is then replaced in
-//! one step. Whatever goes wrong is said once, on the standard error output, and the exit status is 1.
+//! One run reads one file of definitions and writes one output. Nothing is written unless everything succeeded; an
+//! output file is then replaced in one step. Whatever goes wrong is said once, on the standard error output, and the
+//! exit status is 1.
 
 mod action;
 mod args;
@@ -46,7 +47,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if done.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Does what was asked for. `None`: it failed, and the report says why. `dialect` becomes the one that the definitions say.
+/// Does what was asked for. `None`: it failed, and the report says why. `dialect` becomes the one that the definitions
+/// say.
 fn generate(args: &Args, dialect: &mut Dialect, phases: &mut Phases, report: &mut Report) -> Option<()> {
     let Product { output, dependencies } = job::produce(args, dialect, phases, report)?;
     let text = match output {

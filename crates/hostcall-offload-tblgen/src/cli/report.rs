@@ -8,7 +8,8 @@ use crate::generate::abi_lock::Change;
 use crate::ir;
 use crate::lint::Finding;
 
-/// Collected diagnostics; printed at the end, so that what is said is not torn by what others write, and when it is known for which dialect.
+/// Collected diagnostics; printed at the end, so that what is said is not torn by what others write, and when it is
+/// known for which dialect.
 #[derive(Default)]
 pub(super) struct Report {
     sources: SourceMap,

@@ -1,7 +1,7 @@
 //! What is known while a condition is evaluated, and what would have to be known.
 //!
-//! A fact is an expression that is not zero and not null. Conditions give facts: a call that was not refused for `PatternSize == 0` has a
-//! `PatternSize` that is not zero, and so has the right-hand side of `PatternSize != 0 && …`.
+//! A fact is an expression that is not zero and not null. Conditions give facts: a call that was not refused for
+//! `PatternSize == 0` has a `PatternSize` that is not zero, and so has the right-hand side of `PatternSize != 0 && …`.
 
 use super::{BinaryOp, Expr, Scope, UnaryOp};
 

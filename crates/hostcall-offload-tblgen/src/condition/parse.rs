@@ -26,7 +26,8 @@ const MAX_TOKENS: usize = 300;
 ///
 /// # Errors
 ///
-/// Text that is not an expression of the operators, names and numbers that conditions are made of; calls, assignments and casts are not.
+/// Text that is not an expression of the operators, names and numbers that conditions are made of; calls, assignments
+/// and casts are not.
 pub fn parse(text: &str) -> Result<Expr, ParseError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { text, tokens: &tokens, next: 0 };

@@ -1,8 +1,8 @@
 //! The order in which an entry point checks its function's conditions.
 //!
-//! First that what must not be null is not; then the other conditions as they are written, except that one which divides by something or reads
-//! through a pointer waits for the condition that rules out zero or null. Where there is none, the hazard stays with the check, and a back end
-//! refuses the call when it applies.
+//! First that what must not be null is not; then the other conditions as they are written, except that one which
+//! divides by something or reads through a pointer waits for the condition that rules out zero or null. Where there is
+//! none, the hazard stays with the check, and a back end refuses the call when it applies.
 
 use super::facts::{self, Hazard, HazardKind};
 use super::{BinaryOp, Expr, Kind, Scope};

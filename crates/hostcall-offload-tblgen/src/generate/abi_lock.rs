@@ -1,9 +1,10 @@
 //! A record of an ABI, and what has changed since it was made.
 //!
-//! The record holds what compiled callers depend on: the numbers of enumerators and the types of the values that they select, the layout of
-//! structures, the signatures of functions and callbacks and which of their parameters may be null, the values of macros, and what names of types
-//! stand for. A version number says that something changed only if someone remembered to change it; this notices by itself. Descriptions,
-//! conditions and names of parameters are not in it.
+//! The record holds what compiled callers depend on: the numbers of enumerators and the types of the values that they
+//! select, the layout of structures, the signatures of functions and callbacks and which of their parameters may be
+//! null, the values of macros, and what names of types stand for. A version number says that something changed only if
+//! someone remembered to change it; this notices by itself. Descriptions, conditions and names of parameters are not in
+//! it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::{Backend, GenError, layout, made_from};
 use crate::ir::{Api, CType, Macro, Param};
 
-/// Version of the record's format. Format 1 had no macros, no types of enumerators and not which parameters may be null.
+/// Version of the record's format. Format 1 had no macros, no types of enumerators and not which parameters may be
+/// null.
 const FORMAT: u32 = 2;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -99,8 +101,8 @@ pub struct Change {
 pub enum ChangeKind {
     /// No one: something is new, or more is allowed.
     Addition,
-    /// Programs that were compiled before run wrong: a number means something else, arguments or members lie elsewhere, or what they pass is
-    /// refused.
+    /// Programs that were compiled before run wrong: a number means something else, arguments or members lie elsewhere,
+    /// or what they pass is refused.
     Silent,
     /// Programs that were compiled before do not start, or do not compile any more: something is gone.
     Removal,
@@ -183,7 +185,8 @@ fn is_version(api: &Api, name: &str) -> bool {
     name.strip_prefix(&api.prefix).is_some_and(|rest| rest.starts_with("_VERSION_"))
 }
 
-/// Compares the types of the values that enumerators select. A program that reads such a value has a buffer of the size that the type had.
+/// Compares the types of the values that enumerators select. A program that reads such a value has a buffer of the size
+/// that the type had.
 fn selected(changes: &mut Changes, old: &Lock, new: &Lock) {
     let none = BTreeMap::new();
     for (name, enumerators) in &old.enums {
@@ -283,7 +286,8 @@ impl fmt::Display for MacroLock {
     }
 }
 
-/// A type as the ABI has it: `struct x` and `x` are the same, and so is whatever a pointer points to apart from its name.
+/// A type as the ABI has it: `struct x` and `x` are the same, and so is whatever a pointer points to apart from its
+/// name.
 fn type_text(ty: &CType) -> String {
     match ty {
         CType::Named { name, .. } => name.clone(),

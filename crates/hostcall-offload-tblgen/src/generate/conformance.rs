@@ -1,8 +1,9 @@
 //! Skeletons of conformance tests, in C, from the results that functions say they return.
 //!
-//! Each condition that is code becomes a test that breaks it; each that is prose becomes a test that is skipped until someone writes it. What a
-//! test cannot know — a device, a queue, a program's image — comes from the *fixture*: a function that the tests declare and that the user defines. A
-//! condition that compares a parameter with a constant becomes a whole test; one that joins several has to be written, as prose has.
+//! Each condition that is code becomes a test that breaks it; each that is prose becomes a test that is skipped until
+//! someone writes it. What a test cannot know — a device, a queue, a program's image — comes from the *fixture*: a
+//! function that the tests declare and that the user defines. A condition that compares a parameter with a constant
+//! becomes a whole test; one that joins several has to be written, as prose has.
 
 use std::collections::BTreeSet;
 

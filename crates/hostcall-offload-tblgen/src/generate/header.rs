@@ -84,8 +84,8 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     Ok(text.finish())
 }
 
-/// What says in a program which version it was compiled for, so that a library of another one can tell: an ELF note. Names in two versions of
-/// an API are the same where signatures and numbers are not, so that no linker notices.
+/// What says in a program which version it was compiled for, so that a library of another one can tell: an ELF note.
+/// Names in two versions of an API are the same where signatures and numbers are not, so that no linker notices.
 fn note(text: &mut Text, version: u32) {
     text.blank();
     text.line("/// The version of LLVM whose API this header has.");

@@ -40,7 +40,8 @@ impl<'a> Definition<'a> {
     }
 }
 
-/// Names of structures are declared before everything else, so that only values of them, not pointers to them, need the body.
+/// Names of structures are declared before everything else, so that only values of them, not pointers to them, need the
+/// body.
 fn collect<'a>(ty: &'a CType, behind_pointer: bool, names: &mut Vec<&'a str>) {
     match ty {
         CType::Named { name, of: NamedKind::Typedef | NamedKind::Callback, .. } => names.push(name),
@@ -51,8 +52,8 @@ fn collect<'a>(ty: &'a CType, behind_pointer: bool, names: &mut Vec<&'a str>) {
     }
 }
 
-/// All type definitions, callbacks and structures, each after those that it needs, and otherwise in the order of their names
-/// ([`tablegen::compare_names`]).
+/// All type definitions, callbacks and structures, each after those that it needs, and otherwise in the order of their
+/// names ([`tablegen::compare_names`]).
 ///
 /// # Errors
 ///

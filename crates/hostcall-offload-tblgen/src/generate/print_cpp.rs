@@ -1,7 +1,8 @@
-//! `operator<<` for any stream that takes text, numbers and addresses (`std::ostream`, `llvm::raw_ostream`), in a header of its own that needs the C
-//! header and a few of C++'s.
+//! `operator<<` for any stream that takes text, numbers and addresses (`std::ostream`, `llvm::raw_ostream`), in a
+//! header of its own that needs the C header and a few of C++'s.
 //!
-//! What a function has written is not read: this header does not know whether the call succeeded. (The library's own trace does, and shows it.)
+//! What a function has written is not read: this header does not know whether the call succeeded. (The library's own
+//! trace does, and shows it.)
 
 use super::rust_sys::params_struct;
 use super::text::Text;

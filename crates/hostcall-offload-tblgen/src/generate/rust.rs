@@ -137,7 +137,8 @@ pub(super) fn errc(api: &Api, code: &str, needed_by: &'static str) -> Result<Str
     }
 }
 
-/// Formats Rust as the tree does, with the toolchain's `rustfmt`. Comments survive it, which a printer of syntax trees would drop.
+/// Formats Rust as the tree does, with the toolchain's `rustfmt`. Comments survive it, which a printer of syntax trees
+/// would drop.
 fn format(backend: Backend, text: &str) -> Result<String, GenError> {
     let fail = |reason: String| GenError::Rustfmt { reason: format!("--{}: {reason}", backend.action()) };
     let mut child = Command::new("rustfmt")

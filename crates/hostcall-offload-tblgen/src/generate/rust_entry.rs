@@ -1,7 +1,9 @@
-//! The entry points: checks, then the implementation, and a line for the trace. What a recording keeps of the arguments is in [`rust_record`].
+//! The entry points: checks, then the implementation, and a line for the trace. What a recording keeps of the arguments
+//! is in [`rust_record`].
 //!
-//! The order of the checks: the library is started; what must not be null is not; enumerations and flags; handles; the function's own conditions, each
-//! after those that it relies on ([`crate::condition::plan`]); last the elements of arrays and the members of structures.
+//! The order of the checks: the library is started; what must not be null is not; enumerations and flags; handles; the
+//! function's own conditions, each after those that it relies on ([`crate::condition::plan`]); last the elements of
+//! arrays and the members of structures.
 
 use super::rust::{FFI, arguments, doc, errc, finish, method_name, parameters, rust_name};
 use super::rust_print::{property_function, readable_type};

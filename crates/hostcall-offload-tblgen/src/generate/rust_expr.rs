@@ -1,6 +1,7 @@
 //! Conditions in Rust.
 //!
-//! Numbers are `i128` (`check::Number`), so that nothing wraps around and every comparison is between numbers of one type.
+//! Numbers are `i128` (`check::Number`), so that nothing wraps around and every comparison is between numbers of one
+//! type.
 
 use super::GenError;
 use super::rust::{rust_name, rust_type};

@@ -1,8 +1,9 @@
 //! Safe wrappers for Rust programs that are linked to a library with this API.
 //!
-//! A handle becomes a type: one that its *destroy* function takes back when it is dropped, or, where the API has no such function, a copyable
-//! one. What a function writes becomes its result; an array and its length become a slice. A function whose remaining arguments include
-//! pointers that cannot be checked stays `unsafe`. Each property of a typed enumeration becomes a function with the property's type.
+//! A handle becomes a type: one that its *destroy* function takes back when it is dropped, or, where the API has no
+//! such function, a copyable one. What a function writes becomes its result; an array and its length become a slice. A
+//! function whose remaining arguments include pointers that cannot be checked stays `unsafe`. Each property of a typed
+//! enumeration becomes a function with the property's type.
 
 use super::mock::destroyed;
 use super::rust::{FFI, doc, finish, handle_stem, method_name, rust_name, rust_type};

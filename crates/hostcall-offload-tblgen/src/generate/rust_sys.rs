@@ -1,7 +1,8 @@
 //! Rust types and declarations, laid out as in C.
 //!
-//! The shapes are those that bindgen makes (with its *newtype* style of enumerations, because a value that no enumerator has is not undefined
-//! behaviour then), so that code written against bindgen's output of the header compiles against this.
+//! The shapes are those that bindgen makes (with its *newtype* style of enumerations, because a value that no
+//! enumerator has is not undefined behaviour then), so that code written against bindgen's output of the header
+//! compiles against this.
 
 use super::rust::{ALLOW_C_NAMES, FFI, doc, errc, finish, rust_type};
 use super::text::Text;

@@ -1,8 +1,9 @@
 //! Back ends that are not part of this program: Jinja templates over the API as data.
 //!
-//! A template sees what `--gen-json` writes, by the names that the schema gives: `{% for f in functions %}{{ f.name }}{% endfor %}`. Beside Jinja's
-//! own filters there are `snake_case`, `pascal_case`, `c_type` (the C text of a type's `form`) and `wrap(width)`, which gives a list of lines. A
-//! name that is not there is an error, not an empty text, and a template that does not end is stopped.
+//! A template sees what `--gen-json` writes, by the names that the schema gives: `{% for f in functions %}{{ f.name
+//! }}{% endfor %}`. Beside Jinja's own filters there are `snake_case`, `pascal_case`, `c_type` (the C text of a type's
+//! `form`) and `wrap(width)`, which gives a list of lines. A name that is not there is an error, not an empty text, and
+//! a template that does not end is stopped.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;

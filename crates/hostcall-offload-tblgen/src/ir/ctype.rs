@@ -1,7 +1,7 @@
 //! C types as trees, and reading them from C text.
 //!
-//! Only what an API boundary needs is read: named and primitive types, `const`, `struct`/`enum` in front of a name, pointers, and a trailing `[]` or
-//! `[N]`. Function pointers are callbacks of their own and never written in place.
+//! Only what an API boundary needs is read: named and primitive types, `const`, `struct`/`enum` in front of a name,
+//! pointers, and a trailing `[]` or `[N]`. Function pointers are callbacks of their own and never written in place.
 
 use std::fmt;
 
@@ -160,7 +160,8 @@ impl CType {
     ///
     /// # Errors
     ///
-    /// Text that is not a type, or one that does not belong at an API boundary (function pointers, `volatile`, bit fields…).
+    /// Text that is not a type, or one that does not belong at an API boundary (function pointers, `volatile`, bit
+    /// fields…).
     pub fn parse(text: &str) -> Result<CType, CTypeError> {
         let fail = |reason: String| CTypeError { text: text.to_owned(), reason };
         let tokens = tokens(text).map_err(fail)?;

@@ -1,11 +1,12 @@
 //! The intermediate representation: an API as data.
 //!
-//! What a back end needs is said here outright, so that no back end reads C text or TableGen values: C types are trees ([`CType`]), conditions are
-//! expression trees ([`Expr`]), every enumerator has its number. The same structure is the JSON that `--gen-json` writes; its
-//! schema (`--gen-json-schema`) is made from these types, and the documentation of each field is its description there.
+//! What a back end needs is said here outright, so that no back end reads C text or TableGen values: C types are trees
+//! ([`CType`]), conditions are expression trees ([`Expr`]), every enumerator has its number. The same structure is the
+//! JSON that `--gen-json` writes; its schema (`--gen-json-schema`) is made from these types, and the documentation of
+//! each field is its description there.
 //!
-//! Objects stand in the order in which LLVM's back ends see records ([`tablegen::compare_names`]): by name, where runs of digits are numbers.
-//! [`Api::link`] finds out what the names in types mean; a loader calls it last.
+//! Objects stand in the order in which LLVM's back ends see records ([`tablegen::compare_names`]): by name, where runs
+//! of digits are numbers. [`Api::link`] finds out what the names in types mean; a loader calls it last.
 
 mod ctype;
 mod name;
@@ -237,7 +238,8 @@ pub struct Function {
     pub analogues: Vec<String>,
     /// Parameters, in order.
     pub params: Vec<Param>,
-    /// Results and when they are returned: those that all functions have, those declared, and those that follow from the parameters.
+    /// Results and when they are returned: those that all functions have, those declared, and those that follow from
+    /// the parameters.
     pub returns: Vec<Return>,
     /// Whether a compiler is to warn when the result is dropped.
     pub nodiscard: bool,
@@ -274,7 +276,8 @@ pub struct Param {
     pub span: Option<Span>,
 }
 
-/// The elements that a pointer points to: those from `begin` up to and without `end`. Each is a number or the name of a parameter.
+/// The elements that a pointer points to: those from `begin` up to and without `end`. Each is a number or the name of a
+/// parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
@@ -336,7 +339,8 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Reads a condition. Code that cannot be read keeps its text and has no expression; [`crate::condition::parse`] says why.
+    /// Reads a condition. Code that cannot be read keeps its text and has no expression; [`crate::condition::parse`]
+    /// says why.
     pub fn new(text: impl Into<String>) -> Condition {
         let text = text.into();
         let code = Condition::code_of(&text);

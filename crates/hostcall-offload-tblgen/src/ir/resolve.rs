@@ -96,7 +96,8 @@ impl Api {
         self.enums.iter().find_map(|object| Some((object, object.etors.iter().find(|etor| etor.c_name == c_name)?)))
     }
 
-    /// The type behind a name that is only another name. Names that lead in a circle or nowhere are returned as they are.
+    /// The type behind a name that is only another name. Names that lead in a circle or nowhere are returned as they
+    /// are.
     pub fn underlying<'a>(&'a self, mut ty: &'a CType) -> &'a CType {
         for _ in 0..=self.typedefs.len() {
             match ty {

@@ -112,7 +112,8 @@ fn unranged(api: &Api, function: &Function, param: &Param, findings: &mut Findin
     }
 }
 
-/// `NumEvents` counts `Events`; `NumArgs` counts `Args`, `ArgPtrs` and `ArgSizes`; `DevicesCount` counts `Devices`; `Count` counts anything.
+/// `NumEvents` counts `Events`; `NumArgs` counts `Args`, `ArgPtrs` and `ArgSizes`; `DevicesCount` counts `Devices`;
+/// `Count` counts anything.
 fn is_count_of(count: &str, array: &str) -> bool {
     let counted = ["Num", "num", "Number"]
         .iter()

@@ -1,4 +1,5 @@
-//! Enumerations: enumerators are unique among all of the API, fit into 32 bits, and have types where their enumeration says so.
+//! Enumerations: enumerators are unique among all of the API, fit into 32 bits, and have types where their enumeration
+//! says so.
 
 use super::names::Seen;
 use super::{Findings, Lint};

@@ -1,8 +1,9 @@
 //! What is wrong with the definition of an API, though every back end could write something for it.
 //!
-//! LLVM's tool accepts return codes that do not exist, arrays of unknown length, structures used before they are defined; what comes out does not
-//! compile, or misses a check. Each lint here has a code, says where, and says how to mend it. They are warnings where LLVM's text is written, since
-//! LLVM's own definitions have some of these faults, and errors where our own is, but for those that are guesses.
+//! LLVM's tool accepts return codes that do not exist, arrays of unknown length, structures used before they are
+//! defined; what comes out does not compile, or misses a check. Each lint here has a code, says where, and says how to
+//! mend it. They are warnings where LLVM's text is written, since LLVM's own definitions have some of these faults, and
+//! errors where our own is, but for those that are guesses.
 
 mod arrays;
 mod enums;
@@ -76,7 +77,8 @@ impl Lint {
         format!("OT{:03}", at + 1)
     }
 
-    /// Whether what it finds is a guess: names alone say so, and a definition may be right all the same. Then it is a warning.
+    /// Whether what it finds is a guess: names alone say so, and a definition may be right all the same. Then it is a
+    /// warning.
     pub fn is_guess(self) -> bool {
         self == Lint::ArrayWithoutRange
     }
@@ -124,8 +126,8 @@ pub struct Finding {
 /// For whom an API is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether types appear in the header in the order of their names, as LLVM's tool writes them. Otherwise only a type that contains itself
-    /// is in a wrong order.
+    /// Whether types appear in the header in the order of their names, as LLVM's tool writes them. Otherwise only a
+    /// type that contains itself is in a wrong order.
     pub types_by_name: bool,
 }
 

@@ -83,7 +83,8 @@ fn known(api: &Api) -> BTreeSet<String> {
     known
 }
 
-/// Words that look like names of the API: `OL_SUCCESS`, `olInit`, `ol_queue_handle_t`. `OL_FLAG_*` stands for several, and is none of them.
+/// Words that look like names of the API: `OL_SUCCESS`, `olInit`, `ol_queue_handle_t`. `OL_FLAG_*` stands for several,
+/// and is none of them.
 fn mentioned<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
     let lower = prefix.to_lowercase();
     let mut words = Vec::new();

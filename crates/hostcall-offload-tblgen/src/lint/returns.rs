@@ -1,4 +1,5 @@
-//! Results: their codes exist, and conditions that are code can be evaluated without dividing by zero or reading through null.
+//! Results: their codes exist, and conditions that are code can be evaluated without dividing by zero or reading
+//! through null.
 
 use super::{Findings, Lint, nearest};
 use crate::condition::{Scope, plan};

@@ -1,4 +1,5 @@
-//! `gen-entry-points`: for each function, its checks, the function itself with its trace, and the variant that is told the code location.
+//! `gen-entry-points`: for each function, its checks, the function itself with its trace, and the variant that is told
+//! the code location.
 
 use super::{GENERIC_HEADER, PREFIX, PREFIX_LOWER, RULE, argument_list, param_list, params_struct, put};
 use crate::ir::{Api, Function};

@@ -1,8 +1,9 @@
 //! Back ends that write what LLVM's `offload-tblgen` writes, byte for byte.
 //!
-//! Whoever builds LLVM's offload library can put this program in the place of theirs. The fixed parts of the text are therefore part of an interface,
-//! not a matter of taste, and so are its oddities: a blank after an empty macro, an `if` on the same line as the check before it. What
-//! LLVM's tool does with a definition that is wrong is not imitated: the lints report it.
+//! Whoever builds LLVM's offload library can put this program in the place of theirs. The fixed parts of the text are
+//! therefore part of an interface, not a matter of taste, and so are its oddities: a blank after an empty macro, an
+//! `if` on the same line as the check before it. What LLVM's tool does with a definition that is wrong is not imitated:
+//! the lints report it.
 //!
 //! The text differs a little between versions of LLVM; [`Version`] says how.
 
@@ -179,7 +180,8 @@ fn impl_name(handle: &Handle) -> Result<String, Error> {
     Ok(impl_name_of_any(handle))
 }
 
-/// The same for a handle of any name, of which the last nine characters go whatever they are, or none if there are not so many.
+/// The same for a handle of any name, of which the last nine characters go whatever they are, or none if there are not
+/// so many.
 fn impl_name_of_any(handle: &Handle) -> String {
     let cut = handle.name.len().checked_sub("_handle_t".len());
     let stem = cut.and_then(|cut| handle.name.get(..cut)).unwrap_or(&handle.name);
@@ -209,7 +211,8 @@ fn find_enum<'a>(api: &'a Api, name: &str) -> Result<&'a Enum, Error> {
     api.enums.iter().find(|object| object.name == name).ok_or_else(|| Error::MissingEnum { name: name.to_owned() })
 }
 
-/// The lines of a function's details as LLVM 24 sets them: paragraphs with an empty line between them, except between the items of a list.
+/// The lines of a function's details as LLVM 24 sets them: paragraphs with an empty line between them, except between
+/// the items of a list.
 fn paragraphs(details: &[String]) -> Vec<&str> {
     let is_item = |text: &str| text.starts_with("- ");
     let mut lines: Vec<&str> = Vec::new();

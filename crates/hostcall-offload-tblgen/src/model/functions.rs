@@ -61,7 +61,8 @@ fn param(record: Record<'_>) -> Result<Param, FieldError> {
     })
 }
 
-/// All results. Those that every function has come first, then the function's own, then those that follow from its parameters.
+/// All results. Those that every function has come first, then the function's own, then those that follow from its
+/// parameters.
 fn returns(record: Record<'_>) -> Result<Vec<Return>, FieldError> {
     let all = record.record_list("all_returns")?;
     let (declared, with_defaults) = (record.list("returns")?.len(), record.list("returns_with_def")?.len());

@@ -1,7 +1,8 @@
 //! From TableGen records to the [intermediate representation](crate::ir).
 //!
-//! The classes and their fields are those of the Offload API's definition language; a class that a file does not have describes nothing. What is
-//! not set and can be done without (a description) is empty here, and the lints report it; what is of a wrong kind is an error with its place.
+//! The classes and their fields are those of the Offload API's definition language; a class that a file does not have
+//! describes nothing. What is not set and can be done without (a description) is empty here, and the lints report it;
+//! what is of a wrong kind is an error with its place.
 
 mod functions;
 mod types;
@@ -78,8 +79,8 @@ pub fn dialect(records: &Records) -> Result<Option<Dialect>, Box<Diagnostic>> {
     }
 }
 
-/// The version of LLVM that definitions are of, as far as they say it: since 24, functions say whether their result may be dropped, and since 23,
-/// `olInit` has a parameter. `None` for definitions that say neither.
+/// The version of LLVM that definitions are of, as far as they say it: since 24, functions say whether their result may
+/// be dropped, and since 23, `olInit` has a parameter. `None` for definitions that say neither.
 pub fn llvm_version(records: &Records) -> Option<Version> {
     if records.class("Function").and_then(|class| class.field("nodiscard")).is_some() {
         return Some(Version::V24);
@@ -88,7 +89,8 @@ pub fn llvm_version(records: &Records) -> Option<Version> {
     Some(if has_params { Version::V23 } else { Version::V22 })
 }
 
-/// What LLVM's tool refuses to write a header or documentation of: objects, and parts of objects, whose description is not set.
+/// What LLVM's tool refuses to write a header or documentation of: objects, and parts of objects, whose description is
+/// not set.
 pub fn undescribed(records: &Records) -> Vec<Diagnostic> {
     let mut found: Vec<Record<'_>> = Vec::new();
     for object in records.derived_from("APIObject") {

@@ -1,6 +1,8 @@
-// What the header of LLVM 23's Offload API says, written down independently of any definition: names, values, layouts and prototypes.
+// What the header of LLVM 23's Offload API says, written down independently of any definition: names, values, layouts
+// and prototypes.
 //
-// This file compiles as C11 if and only if `OffloadAPI.h` agrees. A prototype that is declared a second time must be the same.
+// This file compiles as C11 if and only if `OffloadAPI.h` agrees. A prototype that is declared a second time must be
+// the same.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,9 @@
-// What the header of LLVM 24's Offload API says otherwise than that of LLVM 23, written down independently of any definition: enumerators that are new or
-// have another number, and prototypes that are new or have other parameters. (What they share is in llvm23.c.)
+// What the header of LLVM 24's Offload API says otherwise than that of LLVM 23, written down independently of any
+// definition: enumerators that are new or have another number, and prototypes that are new or have other parameters.
+// (What they share is in llvm23.c.)
 //
-// This file compiles as C11 if and only if `OffloadAPI.h` agrees. A prototype that is declared a second time must be the same.
+// This file compiles as C11 if and only if `OffloadAPI.h` agrees. A prototype that is declared a second time must be
+// the same.
 
 #include <stdbool.h>
 #include <stddef.h>

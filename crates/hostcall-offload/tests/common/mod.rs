@@ -1,4 +1,5 @@
-//! Building the library, images and C programs for the tests: those of the package whose tests they are, for LLVM 23's API or LLVM 24's.
+//! Building the library, images and C programs for the tests: those of the package whose tests they are, for LLVM 23's
+//! API or LLVM 24's.
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
@@ -82,7 +83,8 @@ pub(crate) fn listed() -> BTreeSet<String> {
     map.lines().filter_map(|line| Some(line.trim().strip_suffix(';')?.to_owned())).filter(|name| name.starts_with("ol")).collect()
 }
 
-/// Panics unless a library exports the functions of the API and nothing else, with the version that LLVM's library gives them.
+/// Panics unless a library exports the functions of the API and nothing else, with the version that LLVM's library
+/// gives them.
 pub(crate) fn assert_exports_as_llvm_does(library: &Path) {
     assert_eq!(exported(library), listed(), "{}", library.display());
     let names = text(&succeed(Command::new("objdump").arg("-T").arg(library)).stdout);

@@ -79,14 +79,16 @@ pub(super) struct Context {
     pub(super) waiting: Mutex<Vec<Resource>>,
     /// Whether the freeing thread was told of them. Relaxed: a hint, and the thread looks at the list itself.
     pub(super) is_told: AtomicBool,
-    /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
+    /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock,
+    /// which orders them.
     pub(super) host_blocks: AtomicUsize,
     /// How many [`Held`] there are. As above.
     holders: AtomicUsize,
     pub(super) outstanding: Arc<Outstanding>,
 }
 
-// SAFETY: the raw handles are valid on every thread (each call makes the context current on its own thread first), and the rest is Sync.
+// SAFETY: the raw handles are valid on every thread (each call makes the context current on its own thread first), and
+// the rest is Sync.
 unsafe impl Send for Context {}
 // SAFETY: as above; the driver API is thread-safe.
 unsafe impl Sync for Context {}
@@ -101,8 +103,8 @@ pub(super) struct Entered<'a> {
 }
 
 impl Context {
-    /// The device's primary context, created if need be. There is one [`Context`] for it at a time, however often the device is opened, so
-    /// that a reset knows of everything made in it.
+    /// The device's primary context, created if need be. There is one [`Context`] for it at a time, however often the
+    /// device is opened, so that a reset knows of everything made in it.
     pub(super) fn primary(driver: &'static Driver, device: sys::CUdevice, name: &str) -> Result<Arc<Context>, Error> {
         let may = MayWait::here().ok_or_else(|| fault::would_wait(name, "opening a device"))?;
         let mut known = lock(&KNOWN);
@@ -189,7 +191,8 @@ impl Context {
 
     fn enter_even_if_lost(&self) -> Result<Entered<'_>, Error> {
         let mut entered = self.open()?;
-        // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
+        // Even if it is current already: what a thread holds as current since before a reset is another context by the
+        // same name.
         entered.push()?;
         Ok(entered)
     }
@@ -206,7 +209,8 @@ impl Context {
         Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
     }
 
-    /// Waits until nobody is in it. Readers do not wait for this one, since they may be asked for by who lets another reader go on.
+    /// Waits until nobody is in it. Readers do not wait for this one, since they may be asked for by who lets another
+    /// reader go on.
     fn write(&self) -> RwLockWriteGuard<'_, bool> {
         loop {
             match self.open.try_write() {
@@ -252,16 +256,18 @@ impl Context {
         let (name, text) = self.driver.describe(failed.status);
         let loss = Loss { call: failed.call, name, text };
         if self.loss.set(loss).is_ok() {
-            // The driver runs no host function in a lost context, so the launches still counted would be counted for ever.
+            // The driver runs no host function in a lost context, so the launches still counted would be counted for
+            // ever.
             self.outstanding.settle();
         }
     }
 
-    /// Destroys the context and everything in it, for every user in this process, and refuses all later use of what was made from it.
-    /// Waits for calls that are in progress on other threads.
+    /// Destroys the context and everything in it, for every user in this process, and refuses all later use of what was
+    /// made from it. Waits for calls that are in progress on other threads.
     ///
     /// # Errors
-    /// When the context is somebody else's or lent to somebody, host memory allocated in it is still held, or the driver refuses.
+    /// When the context is somebody else's or lent to somebody, host memory allocated in it is still held, or the
+    /// driver refuses.
     pub(super) fn destroy(&self) -> Result<(), Error> {
         if let Owner::Borrowed(_) = self.owner {
             return Err(fault::not_ours(&self.name));
@@ -283,8 +289,9 @@ impl Context {
         }
         *open = false;
         let waiting = std::mem::take(&mut *lock(&self.waiting));
-        // SAFETY: the device is valid; nobody of ours is inside a call (write lock) nor will be (closed). Other users of the primary context
-        // were warned by `Device::reset`. The reset leaves the retain count alone, so our one retain is released as well.
+        // SAFETY: the device is valid; nobody of ours is inside a call (write lock) nor will be (closed). Other users
+        // of the primary context were warned by `Device::reset`. The reset leaves the retain count alone, so our one
+        // retain is released as well.
         let reset = unsafe { self.driver.primary_reset(may, self.device) };
         // SAFETY: pairs with the retain in `primary`; not repeated in drop, because the context is closed.
         let released = unsafe { self.driver.primary_release(may, self.device) };
@@ -293,7 +300,8 @@ impl Context {
         drop(waiting);
         self.outstanding.settle();
         self.outstanding.close();
-        // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
+        // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next
+        // one is opened.
         match (reset, released) {
             (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
             _ => Ok(()),
@@ -330,7 +338,8 @@ impl Entered<'_> {
         Ok(())
     }
 
-    /// Lets this thread call the driver while another thread, of whatever code, captures a graph: its calls would end the capture otherwise.
+    /// Lets this thread call the driver while another thread, of whatever code, captures a graph: its calls would end
+    /// the capture otherwise.
     pub(super) fn relax_capture(&self) {
         let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
         // SAFETY: a place for the former mode.
@@ -362,7 +371,8 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         if self.pushed {
             let mut popped = std::ptr::null_mut();
-            // SAFETY: an out parameter; pops what `enter` pushed, since everything between them on this thread is balanced.
+            // SAFETY: an out parameter; pops what `enter` pushed, since everything between them on this thread is
+            // balanced.
             if let Err(failed) = unsafe { self.driver.ctx_pop(&mut popped) } {
                 tracing::debug!(call = failed.call, status = ?failed.status, "popping the context");
             }
@@ -370,9 +380,10 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// A context that is not destroyed while this is there: [`Context::destroy`] refuses. Calls through it take no lock, and a thread's first one leaves the
-/// context current if the thread had none. Its later ones need neither push and pop a context nor ask what is current, which takes a large part of
-/// a launch's time. For APIs whose users expect it: LLVM's Offload library leaves contexts current, too.
+/// A context that is not destroyed while this is there: [`Context::destroy`] refuses. Calls through it take no lock,
+/// and a thread's first one leaves the context current if the thread had none. Its later ones need neither push and pop
+/// a context nor ask what is current, which takes a large part of a launch's time. For APIs whose users expect it:
+/// LLVM's Offload library leaves contexts current, too.
 pub(super) struct Held(Arc<Context>);
 
 impl Held {
@@ -386,11 +397,12 @@ impl Held {
 
     /// Calls the driver with the context current. `explain` makes an error of a failure.
     ///
-    /// On a thread on which the context was current before, that is not looked at. Somebody may have made another one current since. The driver refuses
-    /// what belongs to this context then, or does it in this context's stream. So a failure on such a thread may say nothing of this context, and
-    /// `call` is called again with the context pushed.
+    /// On a thread on which the context was current before, that is not looked at. Somebody may have made another one
+    /// current since. The driver refuses what belongs to this context then, or does it in this context's stream. So a
+    /// failure on such a thread may say nothing of this context, and `call` is called again with the context pushed.
     ///
-    /// Inlined, and so both are called in one place: results that hold errors are large, and those that go through memory take a good part of a launch.
+    /// Inlined, and so both are called in one place: results that hold errors are large, and those that go through
+    /// memory take a good part of a launch.
     #[inline(always)]
     pub(super) fn call(&self, call: impl Fn(&Driver) -> Result<(), Failed>, explain: impl Fn(&Failed) -> Error) -> Result<(), Error> {
         let is_known = self.0.loss.get().is_none() && LEFT_IN.get() == self.0.number;
@@ -405,7 +417,8 @@ impl Held {
         }
     }
 
-    /// Whether a failure may be one of another context, or of what this thread has held as current since before a reset, by this context's name.
+    /// Whether a failure may be one of another context, or of what this thread has held as current since before a
+    /// reset, by this context's name.
     #[cold]
     fn is_in_doubt(&self, failed: &Failed) -> bool {
         let mut current = std::ptr::null_mut();

@@ -73,8 +73,8 @@ fn handle(driver: &Driver, ordinal: u32) -> Result<sys::CUdevice, Error> {
     Ok(device)
 }
 
-/// A device's architecture as images name it, `sm_90`, without opening the device: most of opening one is to make a context, and what only
-/// needs to know for which machine to compile can be done meanwhile, on another thread.
+/// A device's architecture as images name it, `sm_90`, without opening the device: most of opening one is to make a
+/// context, and what only needs to know for which machine to compile can be done meanwhile, on another thread.
 ///
 /// # Errors
 /// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].
@@ -118,9 +118,10 @@ impl CudaDevice {
         Ok(opened)
     }
 
-    /// Gives each lane a stack that formatting text and reading files fit into. The driver sizes stacks itself only for kernels whose
-    /// need it can tell beforehand, which ends at the first call through a pointer; for others it goes by this limit, 1 KiB at first,
-    /// and a lane that oversteps it is an illegal access. Whoever has asked for more keeps it.
+    /// Gives each lane a stack that formatting text and reading files fit into. The driver sizes stacks itself only for
+    /// kernels whose need it can tell beforehand, which ends at the first call through a pointer; for others it goes by
+    /// this limit, 1 KiB at first, and a lane that oversteps it is an illegal access. Whoever has asked for more keeps
+    /// it.
     pub(super) fn make_room_for_stacks(&self) -> Result<(), Error> {
         // The limit times the lanes that can be resident is set aside in device memory: at most a 32nd of it.
         let lanes = u64::from(self.info.resident_waves) * u64::from(self.info.wave_size);
@@ -177,7 +178,8 @@ impl CudaDevice {
     }
 }
 
-// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that their caller names.
+// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that
+// their caller names.
 unsafe impl BackendDevice for CudaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -215,7 +217,8 @@ unsafe impl BackendDevice for CudaDevice {
 
     #[cfg(target_os = "linux")]
     fn alloc_host_huge(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
-        // A driver or a system may not like it, for example for want of memory that may be locked: then it is the driver's own memory.
+        // A driver or a system may not like it, for example for want of memory that may be locked: then it is the
+        // driver's own memory.
         match Block::huge(&self.context, bytes)? {
             Some(block) => Ok(Arc::new(block)),
             None => self.alloc_host(bytes),
@@ -240,8 +243,8 @@ unsafe impl BackendDevice for CudaDevice {
         self.copy_beside(|driver, side| unsafe { driver.memcpy_to_device(to, from.as_ptr().cast(), from.len(), side) })
     }
 
-    /// Destroys the primary context — for everybody in this process who uses the device: the CUDA runtime and cudarc lose their
-    /// memory, streams and modules on it too — and makes a new one.
+    /// Destroys the primary context — for everybody in this process who uses the device: the CUDA runtime and cudarc
+    /// lose their memory, streams and modules on it too — and makes a new one.
     fn reset(&self) -> Result<Arc<dyn BackendDevice>, Error> {
         self.context.destroy()?;
         Ok(Arc::new(CudaDevice::open(self.info.ordinal)?))

@@ -1,8 +1,9 @@
 //! libcuda, opened while the program runs: every driver function that this plugin uses is one line of one table.
 //!
-//! What can wait for a device needs a proof that it may ([`super::quiet`]): a `MayWait`, that no device waits for this thread; a `Quiet`, that no stream
-//! has work, for what waits for the whole device with the driver's lock held. Copies that begin or end in pageable memory of the host may wait for
-//! the work before them in their stream, and are the caller's choice.
+//! What can wait for a device needs a proof that it may ([`super::quiet`]): a `MayWait`, that no device waits for this
+//! thread; a `Quiet`, that no stream has work, for what waits for the whole device with the driver's lock held. Copies
+//! that begin or end in pageable memory of the host may wait for the work before them in their stream, and are the
+//! caller's choice.
 //!
 //! The handle types and constants are `cudarc`'s (`cudarc::driver::sys`), so that handles travel freely between this
 //! crate, cudarc and the user. The *functions* are resolved here, for three reasons:
@@ -48,12 +49,12 @@ impl Status {
     pub(super) const CONTEXT_IS_DESTROYED: Status = Status(709);
     pub(super) const SYSTEM_DRIVER_MISMATCH: Status = Status(803);
 
-    /// The codes after which the context is dead: the driver documents each of them as leaving "the process in an inconsistent state",
-    /// so that every later call returns the same error.
+    /// The codes after which the context is dead: the driver documents each of them as leaving "the process in an
+    /// inconsistent state", so that every later call returns the same error.
     ///
-    /// 214/220/226 hardware errors, 700 illegal address, 702 launch timeout, 709 context destroyed, 710 assert, 714–719 stack error, illegal
-    /// instruction, misaligned address, invalid address space, invalid pc, launch failure (`trap`), 721 tensor memory leak, 810 MPS client
-    /// terminated, 201 invalid context, 4 driver shutting down.
+    /// 214/220/226 hardware errors, 700 illegal address, 702 launch timeout, 709 context destroyed, 710 assert, 714–719
+    /// stack error, illegal instruction, misaligned address, invalid address space, invalid pc, launch failure
+    /// (`trap`), 721 tensor memory leak, 810 MPS client terminated, 201 invalid context, 4 driver shutting down.
     pub(super) fn is_sticky(self) -> bool {
         matches!(self.0, 4 | 201 | 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 810)
     }
@@ -115,7 +116,8 @@ macro_rules! driver_functions {
         impl Driver {
             fn resolve(library: Library, version: i32) -> Result<Driver, OpenError> {
                 $(
-                    // SAFETY: the type is the one of cuda.h for this symbol, with the `CUresult` (a C enum, 32 bits) read as an integer.
+                    // SAFETY: the type is the one of cuda.h for this symbol, with the `CUresult` (a C enum, 32 bits)
+                    // read as an integer.
                     let $name = *unsafe { library.get::<unsafe extern "C" fn($($ty),*) -> Status>(concat!($symbol, "\0")) }
                         .map_err(|_| OpenError::NoSymbol($symbol))?;
                 )*
@@ -126,8 +128,10 @@ macro_rules! driver_functions {
                 /// The driver function of this name.
                 ///
                 /// # Safety
-                /// As cuda.h says: handles live, pointers valid for what the function reads and writes, the right context current.
-                // (A call in between would copy those arguments that are on the stack, which were written there just now.)
+                /// As cuda.h says: handles live, pointers valid for what the function reads and writes, the right
+                /// context current.
+                // (A call in between would copy those arguments that are on the stack, which were written there just
+                // now.)
                 #[inline(always)]
                 pub(super) unsafe fn $name(&self, $(_: $proof,)? $($arg: $ty),*) -> Result<(), Failed> {
                     // SAFETY: the caller's duty, and `resolve` gave the pointer its type.
@@ -254,8 +258,8 @@ driver_functions! {
 }
 
 impl Driver {
-    /// The process's driver, opened and initialised on first use. Only success is kept: a driver installed (or a container's device
-    /// node appearing) between two attempts is found by the second.
+    /// The process's driver, opened and initialised on first use. Only success is kept: a driver installed (or a
+    /// container's device node appearing) between two attempts is found by the second.
     pub(super) fn get() -> Result<&'static Driver, OpenError> {
         static DRIVER: OnceLock<Driver> = OnceLock::new();
         static OPENING: Mutex<()> = Mutex::new(());
@@ -315,15 +319,17 @@ impl Driver {
     }
 }
 
-/// Has the driver load kernels when their module is loaded, not at their first launch: under lazy loading that first launch waits for the
-/// context to fall idle, which it never does while a kernel waits for the host ("Lazy Loading", CUDA programming guide). A value the
-/// user set is left alone; `Program` loading forces every function in, whatever the mode.
+/// Has the driver load kernels when their module is loaded, not at their first launch: under lazy loading that first
+/// launch waits for the context to fall idle, which it never does while a kernel waits for the host ("Lazy Loading",
+/// CUDA programming guide). A value the user set is left alone; `Program` loading forces every function in, whatever
+/// the mode.
 fn ask_for_eager_loading() {
     const VARIABLE: &str = "CUDA_MODULE_LOADING";
     if std::env::var_os(VARIABLE).is_none() {
-        // SAFETY: done once, under a lock, before `cuInit`. Rust code reads the environment under std's own lock; what remains is C code that
-        // calls `getenv` in another thread during this one call, which glibc < 2.41 does not guard against. A program with such threads sets
-        // the variable before it starts them (or in its launch environment), and then this line is not reached; see `Device::cuda`.
+        // SAFETY: done once, under a lock, before `cuInit`. Rust code reads the environment under std's own lock; what
+        // remains is C code that calls `getenv` in another thread during this one call, which glibc < 2.41 does not
+        // guard against. A program with such threads sets the variable before it starts them (or in its launch
+        // environment), and then this line is not reached; see `Device::cuda`.
         unsafe { std::env::set_var(VARIABLE, "EAGER") };
     }
 }

@@ -127,7 +127,8 @@ impl Outstanding {
         self.lock().launches == 0
     }
 
-    /// The data for a [`reached`] host function that takes `id` out. (A lost context leaks it: a few bytes for each launch not ended.)
+    /// The data for a [`reached`] host function that takes `id` out. (A lost context leaks it: a few bytes for each
+    /// launch not ended.)
     pub(super) fn data(self: &Arc<Self>, id: Id) -> *mut c_void {
         Box::into_raw(Box::new((Arc::clone(self), id))).cast()
     }
@@ -148,7 +149,8 @@ impl Outstanding {
 
 thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
-    /// The number of the context that a [`super::context::Held`] found or left current on this thread; 0: none, or the thread is inside a host function.
+    /// The number of the context that a [`super::context::Held`] found or left current on this thread; 0: none, or the
+    /// thread is inside a host function.
     pub(super) static LEFT_IN: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -157,8 +159,8 @@ pub(super) fn in_host_function() -> bool {
     IN_HOST_FUNCTION.get()
 }
 
-/// The host function behind each launch and completion. Calls no driver function, as `cuLaunchHostFunc` demands; that what it drops and
-/// calls does not either, `Context::enter` sees to.
+/// The host function behind each launch and completion. Calls no driver function, as `cuLaunchHostFunc` demands; that
+/// what it drops and calls does not either, `Context::enter` sees to.
 ///
 /// # Safety
 /// `data` is from [`Outstanding::data`], used this once.

@@ -64,14 +64,16 @@ pub(super) enum Form {
 /// How well an image for `arch` fits `device`: the largest is best, `None` cannot run.
 pub(super) fn fit(form: Form, arch: &str, device: Capability) -> Option<u32> {
     let target = Target::parse(arch).filter(|target| target.runs_on(form, device))?;
-    // A cubin before any PTX, then the newer target; of one version, the specialised image (`sm_90a`) before the portable one.
-    // Not above 3 × 2²⁸: a target that runs is at most as new as the device, whose version has few digits.
+    // A cubin before any PTX, then the newer target; of one version, the specialised image (`sm_90a`) before the
+    // portable one. Not above 3 × 2²⁸: a target that runs is at most as new as the device, whose version has few
+    // digits.
     let Capability { major, minor } = target.capability;
     let newness = (major * 10 + minor) * 2 + u32::from(target.reach != Reach::Portable);
     Some(newness + if form == Form::Cubin { 1 << 28 } else { 0 })
 }
 
-/// What is wrong with an image that the driver would read past its end, or take for another form: it is given an address and no length.
+/// What is wrong with an image that the driver would read past its end, or take for another form: it is given an
+/// address and no length.
 pub(super) fn check(form: Form, bytes: &[u8]) -> Result<(), String> {
     match form {
         Form::Ptx if !std::str::from_utf8(bytes).is_ok_and(|text| text.contains(".version") && !text.contains('\0')) => {
@@ -85,7 +87,8 @@ pub(super) fn check(form: Form, bytes: &[u8]) -> Result<(), String> {
 /// `EM_CUDA`.
 const MACHINE: u16 = 190;
 
-/// A 64-bit little-endian ELF file for CUDA with its tables and sections inside of it (offsets as in the ELF-64 object file format).
+/// A 64-bit little-endian ELF file for CUDA with its tables and sections inside of it (offsets as in the ELF-64 object
+/// file format).
 fn check_elf(bytes: &[u8]) -> Result<(), String> {
     let number = |at: usize, len: usize| {
         let mut word = [0u8; 8];

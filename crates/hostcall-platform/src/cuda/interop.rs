@@ -1,4 +1,5 @@
-//! The same devices, streams and programs in cudarc's types (feature `cudarc`), kept alive by what is made from them here.
+//! The same devices, streams and programs in cudarc's types (feature `cudarc`), kept alive by what is made from them
+//! here.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -60,7 +61,8 @@ impl Queue {
 impl Program {
     /// The program that a cudarc function (of the same context) is part of, with all its kernels and globals.
     ///
-    /// The context's [stacks](crate::cuda::Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device that is opened here.
+    /// The context's [stacks](crate::cuda::Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device
+    /// that is opened here.
     ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
@@ -70,7 +72,8 @@ impl Program {
     }
 }
 
-// SAFETY: pushes a reference to the memory's address, which lives as long as the borrow of the memory, as for cudarc's own slices.
+// SAFETY: pushes a reference to the memory's address, which lives as long as the borrow of the memory, as for cudarc's
+// own slices.
 unsafe impl<'a, 'b: 'a, T: Plain> PushKernelArg<&'b Memory<T>> for LaunchArgs<'a> {
     #[inline(always)]
     fn arg(&mut self, memory: &'b Memory<T>) -> &mut Self {

@@ -16,8 +16,8 @@ use super::release::Resource;
 use crate::backend::BackendMemory;
 use crate::error::Error;
 
-/// `cuMemHostAlloc` flags: pinned for every context (several GPUs serve from the same buffers) and mapped for the device. Never
-/// write-combined: the host reads this memory, and reads of write-combined memory are uncached.
+/// `cuMemHostAlloc` flags: pinned for every context (several GPUs serve from the same buffers) and mapped for the
+/// device. Never write-combined: the host reads this memory, and reads of write-combined memory are uncached.
 const PINNED: u32 = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
 
 /// The same of `cuMemHostRegister`.
@@ -132,7 +132,8 @@ impl Block {
         let mut address = 0;
         // SAFETY: `host` was allocated above with DEVICEMAP.
         let mapped = entered.check(unsafe { entered.driver.mem_host_device_pointer(&mut address, host, 0) });
-        // SAFETY: `bytes` (at least one) were just allocated, and nobody else knows of them: fresh pages, zeroed as `Memory` promises.
+        // SAFETY: `bytes` (at least one) were just allocated, and nobody else knows of them: fresh pages, zeroed as
+        // `Memory` promises.
         unsafe { std::ptr::write_bytes(host.cast::<u8>(), 0, bytes.max(1)) };
         block.address = address;
         drop(entered);

@@ -5,9 +5,9 @@
 //! can be exchanged with them ([`crate::Device::from_raw_cuda_context`] and its neighbours; with the feature `cudarc`
 //! also in cudarc's own types). Users should know these choices:
 //!
-//! * **Modules are loaded eagerly.** Under lazy loading the first launch of a kernel waits for the context to fall idle,
-//!   and a kernel that waits for the host never lets it. So `CUDA_MODULE_LOADING=EAGER` is set before the driver is
-//!   initialised, unless it is set already, and every kernel of a program is loaded with it.
+//! * **Modules are loaded eagerly.** Under lazy loading the first launch of a kernel waits for the context to fall
+//!   idle, and a kernel that waits for the host never lets it. So `CUDA_MODULE_LOADING=EAGER` is set before the driver
+//!   is initialised, unless it is set already, and every kernel of a program is loaded with it.
 //! * **Releases wait for kernels.** The driver's `cuMemFree` blocks until the device is idle. Memory and programs
 //!   dropped while a kernel runs are freed when no kernel runs, by a thread of this crate.
 //! * **Waiting** polls for 50 µs and then sleeps.

@@ -36,8 +36,8 @@ unsafe impl Sync for Module {}
 impl Module {
     /// Loads an image, compiling it if it is PTX, and all its kernels.
     pub(super) fn load(context: &Arc<Context>, program: &str, image: &Image) -> Result<Module, Error> {
-        // PTX is text, which ends with a NUL; the parser reads no further than it. Binaries are copied into aligned words, as the tools
-        // that embed them do: the driver reads the ELF in place.
+        // PTX is text, which ends with a NUL; the parser reads no further than it. Binaries are copied into aligned
+        // words, as the tools that embed them do: the driver reads the ELF in place.
         let is_ptx = image.kind == ImageKind::Ptx;
         image::check(if is_ptx { Form::Ptx } else { Form::Cubin }, &image.bytes).map_err(|what| Error::Load {
             program: program.to_owned(),
@@ -50,7 +50,8 @@ impl Module {
     /// Loads an image that was found whole.
     pub(super) fn load_bytes(context: &Arc<Context>, program: &str, arch: &str, bytes: &[u8], is_ptx: bool) -> Result<Module, Error> {
         let mut words = vec![0u64; (bytes.len() + usize::from(is_ptx)).div_ceil(8)];
-        // SAFETY: `words` has room for these bytes, and (being zeroed, and with one byte more for PTX) for the NUL after them.
+        // SAFETY: `words` has room for these bytes, and (being zeroed, and with one byte more for PTX) for the NUL
+        // after them.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), words.as_mut_ptr().cast::<u8>(), bytes.len()) };
 
         let (mut info_log, mut error_log) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
@@ -69,7 +70,8 @@ impl Module {
         context.free_if_quiet();
         let entered = context.enter()?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the image is a NUL-terminated text or a binary, valid for the call; the logs are as long as their sizes say and outlive it.
+        // SAFETY: the image is a NUL-terminated text or a binary, valid for the call; the logs are as long as their
+        // sizes say and outlive it.
         let loaded = unsafe {
             entered.driver.module_load(may, &mut raw, words.as_ptr().cast(), keys.len() as u32, keys.as_mut_ptr(), values.as_mut_ptr())
         };
@@ -245,7 +247,8 @@ pub(super) struct Function {
     pub(super) name: String,
     pub(super) raw: sys::CUfunction,
     info: KernelInfo,
-    /// The most dynamic shared memory asked for so far. Relaxed: a hint that saves a driver call, and the driver keeps the truth.
+    /// The most dynamic shared memory asked for so far. Relaxed: a hint that saves a driver call, and the driver keeps
+    /// the truth.
     dynamic_shared: AtomicU32,
 }
 

@@ -1,11 +1,13 @@
 //! Moments in which no stream has work, for what the driver does with the whole device.
 //!
-//! `cuMemFree` and its like wait until the device is idle, and hold the driver's lock meanwhile. If the device waits for a function of a stream, and that
-//! function wants the driver, neither goes on, whichever thread frees. So they are called while no stream has anything to do, and none is given any:
-//! each is told what is put into it, on both sides of the driver's call ([`QueueWork::begin`]), and may be asked how far it is.
+//! `cuMemFree` and its like wait until the device is idle, and hold the driver's lock meanwhile. If the device waits
+//! for a function of a stream, and that function wants the driver, neither goes on, whichever thread frees. So they are
+//! called while no stream has anything to do, and none is given any: each is told what is put into it, on both sides of
+//! the driver's call ([`QueueWork::begin`]), and may be asked how far it is.
 //!
-//! A [`MayWait`] is proof that no device waits for this thread. A [`Quiet`] is proof of such a moment. The driver's functions that can wait take one
-//! of them (see the table in [`super::driver`]), so no thread calls them that must not.
+//! A [`MayWait`] is proof that no device waits for this thread. A [`Quiet`] is proof of such a moment. The driver's
+//! functions that can wait take one of them (see the table in [`super::driver`]), so no thread calls them that must
+//! not.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -107,7 +109,8 @@ impl Work {
         queue
     }
 
-    /// Forgets a queue that was closed, if its work is done. Otherwise it stays, and what it may use is not used otherwise.
+    /// Forgets a queue that was closed, if its work is done. Otherwise it stays, and what it may use is not used
+    /// otherwise.
     pub fn close(&self, queue: &Arc<QueueWork>) {
         if queue.is_done(u64::MAX) {
             self.queues().retain(|known| !Arc::ptr_eq(known, queue));
@@ -245,7 +248,8 @@ const HELD_BACK: u8 = 1;
 /// Nobody puts anything into a stream.
 const PAUSED: u8 = 2;
 
-/// Which of these it is. SeqCst: with the counters. Whoever announces work sees the pause, or whoever pauses sees the work.
+/// Which of these it is. SeqCst: with the counters. Whoever announces work sees the pause, or whoever pauses sees the
+/// work.
 static PAUSE: AtomicU8 = AtomicU8::new(GOING_ON);
 /// Held by who pauses.
 static PAUSING: Mutex<()> = Mutex::new(());
@@ -348,8 +352,8 @@ pub(super) fn if_quiet<R>(may: MayWait, work: impl FnOnce(Quiet<'_>) -> R) -> Op
 /// How often work that comes later is let in, before it is held back.
 const PATIENCE: u32 = 200;
 
-/// Calls `work` when no stream has work. Waits for what they have now, and does not wait in the driver. If others go on putting work into streams, they are
-/// held back in the end; functions of streams are not, which let them go on.
+/// Calls `work` when no stream has work. Waits for what they have now, and does not wait in the driver. If others go on
+/// putting work into streams, they are held back in the end; functions of streams are not, which let them go on.
 pub(super) fn when_quiet<R>(may: MayWait, work: impl FnOnce(Quiet<'_>) -> R) -> R {
     let mut before = WORK.before();
     let (mut pause, mut patience) = (Duration::from_micros(20), PATIENCE);

@@ -78,7 +78,8 @@ impl Device {
         Ok(Device::from_backend(Arc::new(unsafe { CudaDevice::borrow(context, None) }?)))
     }
 
-    /// A device of the context that is current on this thread: the CUDA runtime's, where that is used. [`Device::reset`] refuses to destroy it.
+    /// A device of the context that is current on this thread: the CUDA runtime's, where that is used.
+    /// [`Device::reset`] refuses to destroy it.
     ///
     /// # Safety
     /// * The context outlives the result and everything made from it.
@@ -91,7 +92,8 @@ impl Device {
         unsafe { Device::from_raw_cuda_context(context) }
     }
 
-    /// Its CUDA context, if it is a CUDA device. Destroyed by [`Device::reset`], or when everything made from the device is gone.
+    /// Its CUDA context, if it is a CUDA device. Destroyed by [`Device::reset`], or when everything made from the
+    /// device is gone.
     pub fn raw_cuda_context(&self) -> Option<sys::CUcontext> {
         Some(cuda(self).ok()?.context.raw)
     }
@@ -117,8 +119,9 @@ impl Queue {
         self.backend().as_any().downcast_ref::<Stream>().map(Stream::raw)
     }
 
-    /// Runs `launch`, which launches kernels on [`Queue::raw_stream`] by other means than [`Queue::launch`] (cudarc, a captured graph of one's
-    /// own), and counts them in [`Device::in_flight`] from before the call until they have ended.
+    /// Runs `launch`, which launches kernels on [`Queue::raw_stream`] by other means than [`Queue::launch`] (cudarc, a
+    /// captured graph of one's own), and counts them in [`Device::in_flight`] from before the call until they have
+    /// ended.
     ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA queue (then `launch` is not called), [`Error::DeviceLost`].
@@ -130,10 +133,11 @@ impl Queue {
 }
 
 impl Program {
-    /// A program of a module that was loaded elsewhere. Its kernels are loaded onto the device now, if they were not yet.
+    /// A program of a module that was loaded elsewhere. Its kernels are loaded onto the device now, if they were not
+    /// yet.
     ///
-    /// The context's [stacks](Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device that is opened here: lanes that format text
-    /// would overstep the driver's 1 KiB.
+    /// The context's [stacks](Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device that is opened
+    /// here: lanes that format text would overstep the driver's 1 KiB.
     ///
     /// # Safety
     /// * `module` is a live module of the device's context, and outlives the result and its kernels and globals.
@@ -148,8 +152,8 @@ impl Program {
         Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
     }
 
-    /// A program of a library (`cuLibraryLoadData`, and what the CUDA runtime loads) that was loaded elsewhere, in the device's context. Kernels and stacks are
-    /// seen to as by [`Program::from_raw_module`].
+    /// A program of a library (`cuLibraryLoadData`, and what the CUDA runtime loads) that was loaded elsewhere, in the
+    /// device's context. Kernels and stacks are seen to as by [`Program::from_raw_module`].
     ///
     /// # Safety
     /// * `library` is a live library, and outlives the result and its kernels and globals.
@@ -164,10 +168,12 @@ impl Program {
         Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
     }
 
-    /// The program that a function is part of, which was loaded elsewhere. Stacks are seen to as by [`Program::from_raw_module`].
+    /// The program that a function is part of, which was loaded elsewhere. Stacks are seen to as by
+    /// [`Program::from_raw_module`].
     ///
     /// # Safety
-    /// * `function` is a live function of the device's context, and its module outlives the result and its kernels and globals.
+    /// * `function` is a live function of the device's context, and its module outlives the result and its kernels and
+    ///   globals.
     ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].

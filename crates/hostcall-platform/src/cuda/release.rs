@@ -1,7 +1,8 @@
 //! What is given back: when, and by which thread.
 //!
-//! The driver's functions that free wait for the whole device. So what is released while a stream has work is put aside, and freed in a moment of
-//! quiet ([`super::quiet`]): by who releases something then, by who allocates, or by the freeing thread ([`crate::waits`]), which looks now and then.
+//! The driver's functions that free wait for the whole device. So what is released while a stream has work is put
+//! aside, and freed in a moment of quiet ([`super::quiet`]): by who releases something then, by who allocates, or by
+//! the freeing thread ([`crate::waits`]), which looks now and then.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -88,8 +89,8 @@ impl Resource {
 }
 
 impl Context {
-    /// Frees `resource`, now if no stream has work and this thread may wait, else when none has (see the module's documentation). Does not wait for a
-    /// device.
+    /// Frees `resource`, now if no stream has work and this thread may wait, else when none has (see the module's
+    /// documentation). Does not wait for a device.
     pub(super) fn release(self: &Arc<Self>, resource: Resource) {
         if resource.is_light()
             && let Some(may) = MayWait::here()
@@ -186,7 +187,8 @@ impl End {
         };
         // SAFETY: live: owned and open, or lent for as long as `owner` says.
         if unsafe { self.driver.ctx_push(self.raw) }.is_ok() {
-            // SAFETY: each was made in this context and is freed this once. Nobody is left to put work into its streams.
+            // SAFETY: each was made in this context and is freed this once. Nobody is left to put work into its
+            // streams.
             self.waiting.into_iter().for_each(|it| ignore(unsafe { it.free(self.driver, Quiet::at_the_end(may)) }));
             if !self.side.is_null() {
                 // SAFETY: made in `Context::new`; nobody else is left to use it.

@@ -22,9 +22,9 @@ use crate::error::Error;
 use crate::queue::Launch;
 use crate::waits;
 
-/// How long `synchronize` asks before it sleeps. Waking a sleeper costs tens of microseconds, which a short kernel should not pay; a long one
-/// should not burn a core. The choice is made here, per call, and not by the context's scheduling flags, which belong to every user of the
-/// primary context.
+/// How long `synchronize` asks before it sleeps. Waking a sleeper costs tens of microseconds, which a short kernel
+/// should not pay; a long one should not burn a core. The choice is made here, per call, and not by the context's
+/// scheduling flags, which belong to every user of the primary context.
 const SPIN: Duration = Duration::from_micros(50);
 
 /// See the module's documentation.
@@ -69,7 +69,8 @@ impl Stream {
     /// Somebody else's stream.
     ///
     /// # Safety
-    /// `raw` is a live stream (null: the context's legacy default stream) and outlives the result (or `keep` sees to that).
+    /// `raw` is a live stream (null: the context's legacy default stream) and outlives the result (or `keep` sees to
+    /// that).
     pub(super) unsafe fn borrowed(
         context: &Arc<Context>,
         raw: sys::CUstream,
@@ -118,7 +119,8 @@ impl Stream {
         let mut pointers: Vec<*mut c_void> =
             params.list().iter().map(|&(at, size)| bytes[at..at + size].as_ptr().cast_mut().cast()).collect();
         let ([gx, gy, gz], [bx, by, bz]) = (launch.groups, launch.group_size);
-        // SAFETY: live handles; the driver copies each parameter, whose number and sizes are the caller's duty, before it returns.
+        // SAFETY: live handles; the driver copies each parameter, whose number and sizes are the caller's duty, before
+        // it returns.
         let launched = unsafe {
             entered.driver.launch_kernel(
                 function.raw,
@@ -262,7 +264,8 @@ impl BackendQueue for Stream {
     fn copy_to(&self, to: &Span, from: &[u8]) -> Result<(), Error> {
         self.context.may_wait("a copy from borrowed host memory")?;
         let entered = self.enter_uncaptured("a copy from borrowed host memory")?;
-        // SAFETY: the span was checked against its memory; `from` is borrowed until the copy has ended, which is waited for below.
+        // SAFETY: the span was checked against its memory; `from` is borrowed until the copy has ended, which is waited
+        // for below.
         entered.check(unsafe { entered.driver.memcpy_to_device(to.address(), from.as_ptr().cast(), from.len(), self.raw) })?;
         self.wait_idle(&entered)
     }
@@ -277,8 +280,8 @@ impl BackendQueue for Stream {
 
     fn copy(&self, to: &Span, from: &Span) -> Result<(), Error> {
         let entered = self.context.enter()?;
-        // SAFETY: the spans were checked against their memories, which are kept until the stream is idle. (All memory of the plugin is in
-        // one address space, so this is right for pinned host memory too.)
+        // SAFETY: the spans were checked against their memories, which are kept until the stream is idle. (All memory
+        // of the plugin is in one address space, so this is right for pinned host memory too.)
         entered.check(unsafe { entered.driver.memcpy(to.address(), from.address(), to.bytes.min(from.bytes), self.raw) })?;
         self.keep(&[&to.memory, &from.memory]);
         Ok(())
@@ -352,7 +355,8 @@ impl BackendQueue for Stream {
         if state.capture.is_some() {
             return Err(fault::capturing("a capture"));
         }
-        // Relaxed: a queue may be handed to another thread between begin and end, and nothing that other code does meanwhile is refused.
+        // Relaxed: a queue may be handed to another thread between begin and end, and nothing that other code does
+        // meanwhile is refused.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
         // SAFETY: live handle.
         entered.check(unsafe { entered.driver.stream_begin_capture(self.raw, mode) })?;

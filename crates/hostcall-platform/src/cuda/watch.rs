@@ -48,8 +48,8 @@ fn watch(context: &Weak<Context>, outstanding: &Outstanding) {
     }
 }
 
-/// Asks for the context's side stream. On an H100 a query of a stream that never had work tells of a fault as soon as one of the stream that faulted does,
-/// 0.15 s after the launch.
+/// Asks for the context's side stream. On an H100 a query of a stream that never had work tells of a fault as soon as
+/// one of the stream that faulted does, 0.15 s after the launch.
 fn look(context: &Context) -> Result<(), Error> {
     let entered = context.enter()?;
     entered.relax_capture();

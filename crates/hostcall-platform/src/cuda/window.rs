@@ -51,8 +51,8 @@ impl Drop for Reachable {
     }
 }
 
-/// Vulkan's memory as CUDA has imported it. To be freed by [`Imported::free`]; merely dropped, as when the context is gone, it leaves what is
-/// CUDA's to the context and gives the rest back.
+/// Vulkan's memory as CUDA has imported it. To be freed by [`Imported::free`]; merely dropped, as when the context is
+/// gone, it leaves what is CUDA's to the context and gives the rest back.
 pub(super) struct Imported {
     pointer: sys::CUdeviceptr,
     memory: sys::CUexternalMemory,

@@ -1,7 +1,8 @@
 //! Stack overflows that say whose they are.
 //!
-//! A handler that overflows its stack ends the process. What the system says then names a thread at most. So a thread of ours knows where its stack ends,
-//! and the handler of the signal writes what the thread was doing before it leaves the signal to whoever had it before.
+//! A handler that overflows its stack ends the process. What the system says then names a thread at most. So a thread
+//! of ours knows where its stack ends, and the handler of the signal writes what the thread was doing before it leaves
+//! the signal to whoever had it before.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -12,8 +13,8 @@ use libc::{c_int, siginfo_t};
 
 use crate::sim::fault::{self, SignalStack};
 
-/// The service whose handler the calling thread runs: the bytes of its name, which live as long as the handler runs. Asked within a handler of a signal:
-/// it reads, and does nothing else.
+/// The service whose handler the calling thread runs: the bytes of its name, which live as long as the handler runs.
+/// Asked within a handler of a signal: it reads, and does nothing else.
 pub type Doing = fn() -> Option<(*const u8, usize)>;
 
 static DOING: OnceLock<Doing> = OnceLock::new();
@@ -70,7 +71,8 @@ fn guard() -> Option<Range<usize>> {
     None
 }
 
-/// Says what the calling thread was doing, if the signal is of an overflow of its stack. In a handler of a signal: it reads, and writes to standard error.
+/// Says what the calling thread was doing, if the signal is of an overflow of its stack. In a handler of a signal: it
+/// reads, and writes to standard error.
 ///
 /// # Safety
 /// `info` is what the system passed to the handler of `signal`.

@@ -1,8 +1,9 @@
 //! Writes that do not end the process.
 //!
-//! Who writes to a pipe that nobody reads gets SIGPIPE, which ends a process that has not said otherwise: Rust's runtime says otherwise, a host in C or
-//! C++ need not. A library must not change what a signal does to a process. So the calling thread blocks the signal while it writes, and takes
-//! back the one that it may have caused: it gets the error, as it would have had.
+//! Who writes to a pipe that nobody reads gets SIGPIPE, which ends a process that has not said otherwise: Rust's
+//! runtime says otherwise, a host in C or C++ need not. A library must not change what a signal does to a process. So
+//! the calling thread blocks the signal while it writes, and takes back the one that it may have caused: it gets the
+//! error, as it would have had.
 
 use std::mem::MaybeUninit;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! How much stack a thread has that runs code of the application's.
 //!
-//! Code that runs on the main thread runs there as well: so it is what the main thread has. The system takes the program's thread-local variables out
-//! of the stack of every thread but that one, so their size is added.
+//! Code that runs on the main thread runs there as well: so it is what the main thread has. The system takes the
+//! program's thread-local variables out of the stack of every thread but that one, so their size is added.
 //!
 //! The library of AMD's packets, which uses no other crate of ours, compiles this file as its own.
 
@@ -52,7 +52,8 @@ fn main_limit() -> Option<usize> {
     Some(LEAST)
 }
 
-/// Bytes of the thread-local variables of everything that is loaded now. (Of a library that is loaded later, the C library may put them elsewhere.)
+/// Bytes of the thread-local variables of everything that is loaded now. (Of a library that is loaded later, the C
+/// library may put them elsewhere.)
 #[cfg(target_os = "linux")]
 fn thread_locals() -> usize {
     unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, sum: *mut libc::c_void) -> libc::c_int {

@@ -67,7 +67,8 @@ impl Ring {
         let runtime = self.context.runtime;
         // SAFETY: a live queue.
         let queue = unsafe { &*self.raw };
-        // SAFETY: a live queue. Under the lock there is one producer, so the slot after the read index plus size is the next to be claimed.
+        // SAFETY: a live queue. Under the lock there is one producer, so the slot after the read index plus size is the
+        // next to be claimed.
         let index = unsafe { runtime.hsa_queue_add_write_index_screlease(self.raw, 1) };
         // SAFETY: a live queue.
         while index.wrapping_sub(unsafe { runtime.hsa_queue_load_read_index_scacquire(self.raw) }) >= u64::from(queue.size) {
@@ -87,11 +88,13 @@ impl Ring {
             }
         };
         let slot = (index & u64::from(queue.size - 1)) as usize;
-        // SAFETY: a slot of the ring, which is ours since the read index passed its last user and until the header is stored.
+        // SAFETY: a slot of the ring, which is ours since the read index passed its last user and until the header is
+        // stored.
         unsafe {
             let at = queue.base_address.cast::<u32>().add(slot * body.len());
             std::ptr::copy_nonoverlapping(body[1..].as_ptr(), at.add(1), body.len() - 1);
-            // Release: pairs with the packet processor's acquire of the header, which makes the rest of the packet visible to it.
+            // Release: pairs with the packet processor's acquire of the header, which makes the rest of the packet
+            // visible to it.
             AtomicU32::from_ptr(at).store(word, Ordering::Release);
             runtime.hsa_signal_store_screlease(queue.doorbell_signal, index as i64);
         }
@@ -101,7 +104,8 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: created here, destroyed this once. Whatever still runs in it is killed: the queue waits before, unless the device is lost.
+        // SAFETY: created here, destroyed this once. Whatever still runs in it is killed: the queue waits before,
+        // unless the device is lost.
         self.context.ignore(unsafe { self.context.runtime.hsa_queue_destroy(self.raw) });
     }
 }

@@ -41,7 +41,8 @@ pub(super) struct Context {
     pub(super) timestamp_hz: u64,
     /// Whether copies are done by engines beside the kernels. Without them a copy is a kernel of the runtime's.
     pub(super) engines: bool,
-    /// Bytes of stack that kernels get whose need cannot be known beforehand. Relaxed: a setting; a launch sees the old or the new one.
+    /// Bytes of stack that kernels get whose need cannot be known beforehand. Relaxed: a setting; a launch sees the old
+    /// or the new one.
     pub(super) stack: AtomicU32,
     pub(super) outstanding: Outstanding,
     pub(super) slabs: Mutex<Slabs>,
@@ -154,7 +155,8 @@ impl Drop for Context {
     }
 }
 
-/// Stack of lanes whose need nobody can tell, where memory allows it. The runtime allocates so much for every lane that can be resident.
+/// Stack of lanes whose need nobody can tell, where memory allows it. The runtime allocates so much for every lane that
+/// can be resident.
 const STACK_BYTES: u64 = 4 << 10;
 
 /// [`STACK_BYTES`], or less where that is more than a 32nd of memory; a multiple of 16.

@@ -21,7 +21,8 @@ use super::sys::*;
 use crate::backend::BackendMemory;
 use crate::error::Error;
 
-/// What is written through the PCI window although there are engines: about as long as an engine takes to start. (Reasoned, not measured.)
+/// What is written through the PCI window although there are engines: about as long as an engine takes to start.
+/// (Reasoned, not measured.)
 const LITTLE: usize = 16 << 10;
 /// Pinned memory through which engines copy.
 const STAGING: usize = 1 << 20;

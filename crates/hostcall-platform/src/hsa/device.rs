@@ -90,7 +90,8 @@ impl HsaDevice {
     }
 }
 
-// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that their caller names.
+// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that
+// their caller names.
 unsafe impl BackendDevice for HsaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.context.info
@@ -141,8 +142,8 @@ unsafe impl BackendDevice for HsaDevice {
         unsafe { copy::write(&self.context, &self.copier, Place { address: to, reach: None }, from) }
     }
 
-    /// A new context for the same agent. A trap ends its queue, not the process's use of the GPU; whether the GPU comes back after a memory fault is
-    /// the driver's business.
+    /// A new context for the same agent. A trap ends its queue, not the process's use of the GPU; whether the GPU comes
+    /// back after a memory fault is the driver's business.
     fn reset(&self) -> Result<Arc<dyn BackendDevice>, Error> {
         Ok(Arc::new(HsaDevice::open(self.context.info.ordinal)?))
     }

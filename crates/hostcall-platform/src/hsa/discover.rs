@@ -77,7 +77,8 @@ fn collected<H: Copy>(iterate: impl FnOnce(*mut c_void) -> Result<(), Failed>) -
 
 /// A plain value that an information function writes.
 fn value<T: Copy>(ask: impl FnOnce(*mut c_void) -> Result<(), Failed>) -> Result<T, Failed> {
-    // Zeroed, so that a runtime that writes less leaves no undefined byte. Only integers, booleans and plain structures are asked for.
+    // Zeroed, so that a runtime that writes less leaves no undefined byte. Only integers, booleans and plain structures
+    // are asked for.
     let mut place = MaybeUninit::<T>::zeroed();
     ask(place.as_mut_ptr().cast())?;
     // SAFETY: the function succeeded, so the value is there; what it did not write is zero.

@@ -56,8 +56,8 @@ struct Table {
 }
 
 impl Table {
-    /// Takes out what is at `place` or before it in its queue. Tickets and calls are returned: they run code of others, and so not under the
-    /// table's lock.
+    /// Takes out what is at `place` or before it in its queue. Tickets and calls are returned: they run code of others,
+    /// and so not under the table's lock.
     fn take(&mut self, place: Place) -> Vec<Entry> {
         let reached: Vec<Place> = self.waiting.range((place.0, 0)..=place).map(|(&at, _)| at).collect();
         let mut taken = Vec::with_capacity(reached.len());

@@ -1,4 +1,5 @@
-//! Arguments of launches: small blocks of the host's memory for arguments, one for each packet in flight, used again and again.
+//! Arguments of launches: small blocks of the host's memory for arguments, one for each packet in flight, used again
+//! and again.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -152,7 +152,8 @@ impl Drop for Block {
         let runtime = self.context.runtime;
         // Neither waits for kernels.
         let released = match self.origin {
-            // SAFETY: allocated here, freed this once. That no kernel uses it any more is what whoever launched it answers for.
+            // SAFETY: allocated here, freed this once. That no kernel uses it any more is what whoever launched it
+            // answers for.
             Origin::Device | Origin::Host => unsafe { runtime.hsa_amd_memory_pool_free(self.address as *mut c_void) },
             // SAFETY: locked here, unlocked this once.
             Origin::Pinned => unsafe { runtime.hsa_amd_memory_unlock(self.host as *mut c_void) },

@@ -13,8 +13,9 @@ use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
 use offload_image::Image;
 
-/// Begins the name of a word (`u32`) that says of a kernel whose name follows how much stack its lanes need cannot be told: it may reach a call through a
-/// pointer, or itself. (LLVM does not always say so in the kernel's own metadata.) Written by `hostcall-build`.
+/// Begins the name of a word (`u32`) that says of a kernel whose name follows how much stack its lanes need cannot be
+/// told: it may reach a call through a pointer, or itself. (LLVM does not always say so in the kernel's own metadata.)
+/// Written by `hostcall-build`.
 const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 /// An executable, and the bytes that it was loaded from.
@@ -39,7 +40,8 @@ fn load(context: &Arc<Context>, bytes: Vec<u8>, code: Code) -> Result<Executable
     };
     let (at, len) = (executable._bytes.as_ptr().cast(), executable._bytes.len());
     let mut loaded = hsa_loaded_code_object_t::default();
-    // SAFETY: bytes that live as long as the executable (a vector's do not move with it); out parameters; handles that were just made.
+    // SAFETY: bytes that live as long as the executable (a vector's do not move with it); out parameters; handles that
+    // were just made.
     unsafe {
         runtime.hsa_code_object_reader_create_from_memory(at, len, &mut executable.reader)?;
         runtime.hsa_executable_create_alt(PROFILE_FULL, ROUNDING_DEFAULT, std::ptr::null(), &mut executable.raw)?;

@@ -72,14 +72,16 @@ impl Queue {
     /// # Safety
     /// As [`Ring::submit`].
     unsafe fn publish(&self, state: &mut State, packet: Packet, signal: Arc<Signal>, entry: Entry) -> Result<(), Error> {
-        // After a copy: a packet that waits for it. The copy's signal must live until then, and its successor's entry sees to that.
+        // After a copy: a packet that waits for it. The copy's signal must live until then, and its successor's entry
+        // sees to that.
         let mut entry = entry;
         if state.copying
             && let Some((_, copy)) = &state.last
         {
             entry.signals.push(copy.clone());
             let packet = hsa_barrier_packet_t { dep_signal: first(copy.raw()), ..hsa_barrier_packet_t::default() };
-            // SAFETY: the signal is in the entry that is added below, or the copy ended otherwise: it is the state's last until then.
+            // SAFETY: the signal is in the entry that is added below, or the copy ended otherwise: it is the state's
+            // last until then.
             unsafe { self.ring.submit(Packet::Barrier(packet)) }?;
             state.copying = false;
         }

@@ -23,7 +23,8 @@ use crate::queue::Queue;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HsaInfo {
-    /// Names of the instruction sets that it runs, the most specific first: `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`.
+    /// Names of the instruction sets that it runs, the most specific first:
+    /// `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`.
     pub isas: Vec<String>,
     /// Ticks a second of its constant counter, if the runtime says.
     pub counter_hz: Option<u64>,
@@ -54,8 +55,8 @@ pub fn info(device: &Device) -> Option<HsaInfo> {
     })
 }
 
-/// Sets the bytes of stack that each lane gets, beyond what the compiler knew of, in kernels that may call themselves or through a pointer. The runtime
-/// reserves so much for every lane that can be resident. Holds for later launches.
+/// Sets the bytes of stack that each lane gets, beyond what the compiler knew of, in kernels that may call themselves
+/// or through a pointer. The runtime reserves so much for every lane that can be resident. Holds for later launches.
 ///
 /// # Errors
 /// [`Error::WrongDevice`] if it is no HSA device.
@@ -72,7 +73,8 @@ pub fn stack(device: &Device) -> Result<u32, Error> {
     Ok(hsa(device)?.context.stack_bytes())
 }
 
-/// Pins `len` elements of the application's own memory, so that the device sees them. They are pinned until the result is dropped.
+/// Pins `len` elements of the application's own memory, so that the device sees them. They are pinned until the result
+/// is dropped.
 ///
 /// # Safety
 /// * The elements are valid for reads and writes, and stay so until the result is dropped.
@@ -108,7 +110,8 @@ impl Device {
 }
 
 impl Queue {
-    /// Its HSA queue, if it is one; destroyed with it. Packets that others put into it run between ours, which have the barrier bit.
+    /// Its HSA queue, if it is one; destroyed with it. Packets that others put into it run between ours, which have the
+    /// barrier bit.
     pub fn raw_hsa_queue(&self) -> Option<*mut hsa_queue_t> {
         self.backend().as_any().downcast_ref::<HsaQueue>().map(HsaQueue::raw)
     }

@@ -67,7 +67,8 @@ pub(super) const LIBRARY_VARIABLE: &str = "HOSTCALL_HSA_LIBRARY";
 /// The library that is opened unless the variable names another.
 pub(super) const LIBRARY: &str = "libhsa-runtime64.so.1";
 
-/// Opens this library instead of the system's runtime, when the first device is opened: for tests. `false` if it was opened before.
+/// Opens this library instead of the system's runtime, when the first device is opened: for tests. `false` if it was
+/// opened before.
 #[doc(hidden)]
 pub fn use_library(path: impl Into<OsString>) -> bool {
     let path = path.into();
@@ -100,7 +101,8 @@ macro_rules! runtime_functions {
             fn resolve(library: Library, name: &str) -> Result<Runtime, OpenError> {
                 let lacks = |symbol| OpenError::NoSymbol { library: name.to_owned(), symbol };
                 $(
-                    // SAFETY: the type is the interface's for this symbol, with `hsa_status_t` (a C enum, 32 bits) read as an integer.
+                    // SAFETY: the type is the interface's for this symbol, with `hsa_status_t` (a C enum, 32 bits) read
+                    // as an integer.
                     let $name = *unsafe { library.get::<unsafe extern "C" fn($($ty),*) -> hsa_status_t>(concat!(stringify!($name), "\0")) }
                         .map_err(|_| lacks(stringify!($name)))?;
                 )*
@@ -206,8 +208,8 @@ impl fmt::Debug for Runtime {
 }
 
 impl Runtime {
-    /// The process's runtime, opened and initialised on first use. Only success is kept: a driver that appears between two attempts is
-    /// found by the second.
+    /// The process's runtime, opened and initialised on first use. Only success is kept: a driver that appears between
+    /// two attempts is found by the second.
     pub(super) fn get() -> Result<&'static Runtime, OpenError> {
         static RUNTIME: OnceLock<Runtime> = OnceLock::new();
         static OPENING: Mutex<()> = Mutex::new(());
@@ -230,7 +232,8 @@ impl Runtime {
     fn open(other: Option<OsString>) -> Result<Runtime, OpenError> {
         let name = other.unwrap_or_else(|| LIBRARY.into());
         let text = name.to_string_lossy().into_owned();
-        // SAFETY: the runtime's initialisers are the vendor's, and expect to be run by `dlopen`; another library was named by the user.
+        // SAFETY: the runtime's initialisers are the vendor's, and expect to be run by `dlopen`; another library was
+        // named by the user.
         let library = unsafe { Library::new(&name) }.map_err(|error| OpenError::NoLibrary {
             library: text.clone(),
             text: std::error::Error::source(&error).unwrap_or(&error).to_string(),

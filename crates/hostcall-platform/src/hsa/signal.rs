@@ -17,7 +17,8 @@ pub(super) struct Signal {
     raw: hsa_signal_t,
 }
 
-/// How long a wait spins before it sleeps. Waking a sleeper costs tens of microseconds, which a short kernel should not pay.
+/// How long a wait spins before it sleeps. Waking a sleeper costs tens of microseconds, which a short kernel should not
+/// pay.
 const SPIN: Duration = Duration::from_micros(50);
 /// How long a wait sleeps before it looks whether the device was lost.
 const SLEEP: Duration = Duration::from_millis(20);

@@ -1,8 +1,8 @@
-//! The public HSA interface, as far as it is used: handles, structures and constants, declared after version 1.2 of the HSA runtime
-//! specification and AMD's extension `hsa_ext_amd.h`.
+//! The public HSA interface, as far as it is used: handles, structures and constants, declared after version 1.2 of the
+//! HSA runtime specification and AMD's extension `hsa_ext_amd.h`.
 //!
-//! Types have the interface's own names, so that handles travel between this crate and code that uses HSA itself. Everything that C declares
-//! as an enumeration is an integer here: codes of newer runtimes survive.
+//! Types have the interface's own names, so that handles travel between this crate and code that uses HSA itself.
+//! Everything that C declares as an enumeration is an integer here: codes of newer runtimes survive.
 
 #![expect(non_camel_case_types, reason = "the names of the C interface")]
 

@@ -47,9 +47,11 @@ impl TargetId {
     }
 }
 
-/// How well an image for `arch` fits an agent that runs the instruction sets of these names. The largest number fits best.
+/// How well an image for `arch` fits an agent that runs the instruction sets of these names. The largest number fits
+/// best.
 ///
-/// A name that is no target id is taken as it is: an agent that is emulated on this machine's own processor says that processor's triple.
+/// A name that is no target id is taken as it is: an agent that is emulated on this machine's own processor says that
+/// processor's triple.
 pub(super) fn fit(arch: &str, isas: &[String]) -> Option<u32> {
     let image = TargetId::parse(arch);
     let one = |isa: &String| match (&image, TargetId::parse(isa)) {

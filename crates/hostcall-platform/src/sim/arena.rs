@@ -181,8 +181,8 @@ pub(super) struct Allocation {
 const LARGE: usize = 1 << 20;
 
 impl Allocation {
-    /// Zeroes a part. Of a large one whole pages are given back to the system, which hands them out again as zeros when they are touched: a
-    /// heap of which a program uses little costs little.
+    /// Zeroes a part. Of a large one whole pages are given back to the system, which hands them out again as zeros when
+    /// they are touched: a heap of which a program uses little costs little.
     ///
     /// # Safety
     /// The part is of this allocation, and nobody else uses it meanwhile.

@@ -63,7 +63,8 @@ impl Function {
     /// Calls it.
     ///
     /// # Safety
-    /// It is a kernel in C that has parameters of these sizes, and uses them rightly. The arguments live until it has ended, and are no other lane's.
+    /// It is a kernel in C that has parameters of these sizes, and uses them rightly. The arguments live until it has
+    /// ended, and are no other lane's.
     #[cfg(target_arch = "x86_64")]
     pub(super) unsafe fn call(self, arguments: &Arguments) {
         // SAFETY: the caller's; an even number of slots, and at least four.
@@ -78,8 +79,8 @@ impl Function {
     }
 }
 
-/// Copies the slots onto the stack, the first four into registers as well, and calls the function. What one convention has a function keep and the other
-/// not is kept by it.
+/// Copies the slots onto the stack, the first four into registers as well, and calls the function. What one convention
+/// has a function keep and the other not is kept by it.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "sysv64" fn call(function: usize, slots: *const u64, count: usize) {

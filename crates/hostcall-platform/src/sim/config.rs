@@ -16,8 +16,9 @@ pub enum LaneMode {
 
 /// Settings of a simulated device.
 ///
-/// As text (`"lanes=64,seed=7,sms=4,threads"`): `lanes` (32 or 64), `sms`, `waves` (per SM), `memory` and `stack` (bytes, with `k`, `m` or
-/// `g`), `seed`, `lose` (operations after which the device is lost), and the words `threads` and `fibers`.
+/// As text (`"lanes=64,seed=7,sms=4,threads"`): `lanes` (32 or 64), `sms`, `waves` (per SM), `memory` and `stack`
+/// (bytes, with `k`, `m` or `g`), `seed`, `lose` (operations after which the device is lost), and the words `threads`
+/// and `fibers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimConfig {
     /// SMs: 1 to 1024. A workgroup runs on one.
@@ -28,21 +29,22 @@ pub struct SimConfig {
     pub wave_size: u32,
     /// How lanes are run.
     pub lanes: LaneMode,
-    /// With a seed, one thread runs all waves of a kernel, and the seed decides at every suspension point which lane goes on. See
-    /// [`crate::sim`] for what is reproducible.
+    /// With a seed, one thread runs all waves of a kernel, and the seed decides at every suspension point which lane
+    /// goes on. See [`crate::sim`] for what is reproducible.
     pub seed: Option<u64>,
     /// Bytes of device memory.
     pub memory_bytes: u64,
     /// Bytes of stack of a lane: at least 32 KiB.
     pub stack_bytes: usize,
-    /// For tests of those who must live with it: when lanes have called so many operations of the simulator (collectives, pauses, clocks) the device is
-    /// [lost](crate::Error::DeviceLost), as a CUDA device is after a trap. Its lanes end wherever they are. A device of [`reset`](crate::Device::reset) is
-    /// not lost again.
+    /// For tests of those who must live with it: when lanes have called so many operations of the simulator
+    /// (collectives, pauses, clocks) the device is [lost](crate::Error::DeviceLost), as a CUDA device is after a trap.
+    /// Its lanes end wherever they are. A device of [`reset`](crate::Device::reset) is not lost again.
     pub lose_after: Option<u64>,
 }
 
 impl Default for SimConfig {
-    /// 4 SMs of 16 waves of 32 lanes as fibers, 4 GiB of memory (reserved, not committed), 256 KiB of stack per lane; never lost.
+    /// 4 SMs of 16 waves of 32 lanes as fibers, 4 GiB of memory (reserved, not committed), 256 KiB of stack per lane;
+    /// never lost.
     fn default() -> Self {
         Self {
             sms: 4,

@@ -108,7 +108,8 @@ impl SimDevice {
     }
 }
 
-// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that their caller names.
+// SAFETY: memory, programs and queues are those of this device, made by it; reads and writes are of the bytes that
+// their caller names.
 unsafe impl BackendDevice for SimDevice {
     fn info(&self) -> &DeviceInfo {
         &self.0.info

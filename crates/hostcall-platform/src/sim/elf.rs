@@ -99,8 +99,9 @@ fn declared(image: &[u8], file: &object::File<'_>) -> Result<Declared, String> {
     Ok(Declared { bytes: bytes as usize, align: align as usize })
 }
 
-/// Where the file has the byte of each thread-local variable that it mentions and does not have, in which its binding is. The system's loader refuses the
-/// file for them unless they are weak: of those it then says that they are in no module.
+/// Where the file has the byte of each thread-local variable that it mentions and does not have, in which its binding
+/// is. The system's loader refuses the file for them unless they are weak: of those it then says that they are in no
+/// module.
 pub(super) fn undefined_thread_locals(image: &[u8]) -> Vec<usize> {
     let find = || -> Result<Vec<usize>, object::Error> {
         let header = elf::FileHeader64::<Endianness>::parse(image)?;

@@ -61,8 +61,8 @@ pub(crate) fn install_for(signals: &[c_int]) {
             action.sa_sigaction = handler as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             let mut former = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: both structures are valid for the call. If it fails (it cannot for these signals) `former` stays the zeroed
-            // default action.
+            // SAFETY: both structures are valid for the call. If it fails (it cannot for these signals) `former` stays
+            // the zeroed default action.
             unsafe {
                 libc::sigaction(signal, &raw const action, former.as_mut_ptr());
                 former.assume_init()
@@ -71,7 +71,8 @@ pub(crate) fn install_for(signals: &[c_int]) {
     }
 }
 
-/// The stack on which the calling thread handles signals, in use until dropped on the same thread: a lane's own may have overflowed.
+/// The stack on which the calling thread handles signals, in use until dropped on the same thread: a lane's own may
+/// have overflowed.
 pub(crate) struct SignalStack {
     /// Keeps the stack mapped.
     _mapping: Mapping,
@@ -111,14 +112,15 @@ impl Drop for SignalStack {
     }
 }
 
-/// Only async-signal-safe things happen here: reads of a thread-local without a constructor and of the lane, and stores to the signal's
-/// context and the lane's stack.
+/// Only async-signal-safe things happen here: reads of a thread-local without a constructor and of the lane, and stores
+/// to the signal's context and the lane's stack.
 unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let lane = lane::current();
     if !lane.is_null() {
         // SAFETY: the system passes a `ucontext_t` that the handler may change.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
-        // SAFETY: `current` is the lane that this thread is running: alive, and not being changed but by this thread, which is here.
+        // SAFETY: `current` is the lane that this thread is running: alive, and not being changed but by this thread,
+        // which is here.
         if let Some((trap, stack)) = unsafe { (*lane).trap() }
             && trap.stack_ptr_in_bounds(stack_pointer(context))
         {
@@ -139,8 +141,8 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut 
                 }
             };
             let fault = RawFault { kind, at: instruction_pointer(context) as u64 };
-            // SAFETY: the stack pointer is within the fiber, the closure only returns a value it owns, and `set_registers` puts all
-            // registers that it names into the context that the system restores.
+            // SAFETY: the stack pointer is within the fiber, the closure only returns a value it owns, and
+            // `set_registers` puts all registers that it names into the context that the system restores.
             let registers = unsafe { trap.setup_trap_handler(move || LaneEnd::Fault(fault)) };
             set_registers(context, &registers);
             return;
@@ -170,8 +172,8 @@ unsafe fn chain(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
                 unsafe { call(signal) };
             }
         }
-        // The default action; or the very first moments, before `FORMER` is set. Back in the interrupted code the fault happens again.
-        // SAFETY: `signal` is a valid signal number and SIG_DFL a valid action.
+        // The default action; or the very first moments, before `FORMER` is set. Back in the interrupted code the fault
+        // happens again. SAFETY: `signal` is a valid signal number and SIG_DFL a valid action.
         _ => unsafe {
             libc::signal(signal, libc::SIG_DFL);
         },

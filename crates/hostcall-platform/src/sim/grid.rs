@@ -215,7 +215,8 @@ impl Run {
         self.device.count_operation();
     }
 
-    /// Whether a wave that waits for the host for the `attempt`-th time has something to do meanwhile. From 2³¹ on it waits for time to pass.
+    /// Whether a wave that waits for the host for the `attempt`-th time has something to do meanwhile. From 2³¹ on it
+    /// waits for time to pass.
     pub(super) fn helps(&self, attempt: u32) -> bool {
         self.help.is_some() && attempt < 1 << 31
     }
@@ -287,7 +288,8 @@ impl Team {
             let task = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let Some(task) = task else { break };
             let (wave, lane) = (member / per_wave, member % per_wave);
-            // A member without stacks has ended the kernel. It still comes to every meeting, for the others wait for it there.
+            // A member without stacks has ended the kernel. It still comes to every meeting, for the others wait for it
+            // there.
             match (&mut stacks, task.waves.get(wave)) {
                 (None, _) => {}
                 (Some(stacks), None) => Wave::new(run, &task.group, wave, self.places[wave], stacks).run(),

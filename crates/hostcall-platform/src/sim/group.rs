@@ -28,7 +28,8 @@ pub(super) struct Group {
     memory: Memory,
 }
 
-/// The memory that kernels in C share in a workgroup: what the image declares, then what the launch adds. It ends where nothing may be touched.
+/// The memory that kernels in C share in a workgroup: what the image declares, then what the launch adds. It ends where
+/// nothing may be touched.
 #[derive(Default)]
 pub(super) struct Memory {
     at: GroupMemory,

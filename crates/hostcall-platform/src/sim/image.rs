@@ -27,8 +27,8 @@ enum Source {
     Image {
         library: Library,
         contents: Contents,
-        /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and another load
-        /// must not get the same descriptor number.
+        /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths,
+        /// and another load must not get the same descriptor number.
         copy: File,
     },
     /// Functions of this process.
@@ -97,7 +97,8 @@ impl SimProgram {
         let copy = private_copy(image).map_err(|error| bad(format!("cannot copy the simulator image: {error}")))?;
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         share_unwinder();
-        // SAFETY: the image is a program that the caller chose to run here, and its hash was checked; what its initialisers do is its own.
+        // SAFETY: the image is a program that the caller chose to run here, and its hash was checked; what its
+        // initialisers do is its own.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(|error| {
             let reason = std::error::Error::source(&error).unwrap_or(&error);
@@ -112,7 +113,8 @@ impl SimProgram {
             let found = unsafe { library.get::<*mut u8>(symbol) }.map_err(|_| missing())?;
             Ok(found.into_raw().cast())
         };
-        // SAFETY: the symbol is data of 4 bytes (`word` checked), mapped and initialised by the loader; unaligned to assume nothing more.
+        // SAFETY: the symbol is data of 4 bytes (`word` checked), mapped and initialised by the loader; unaligned to
+        // assume nothing more.
         let version = unsafe { word(SIM_VERSION_SYMBOL, 4)?.cast::<u32>().read_unaligned() };
         if version != SIM_VERSION {
             return Err(bad(format!(
@@ -133,12 +135,13 @@ impl SimProgram {
     }
 }
 
-/// Lets images find the functions of the unwinder, which they mention and name no library for: where this code is in a library that was itself opened
-/// at run time, what that is linked to is not everybody's.
+/// Lets images find the functions of the unwinder, which they mention and name no library for: where this code is in a
+/// library that was itself opened at run time, what that is linked to is not everybody's.
 fn share_unwinder() {
     static SHARED: Once = Once::new();
     SHARED.call_once(|| {
-        // SAFETY: the compiler's own library, which this code is linked to: it is loaded already. Where it has another name, images find it or say so.
+        // SAFETY: the compiler's own library, which this code is linked to: it is loaded already. Where it has another
+        // name, images find it or say so.
         if let Ok(library) = unsafe { Library::open(Some("libgcc_s.so.1"), RTLD_NOW | RTLD_GLOBAL) } {
             std::mem::forget(library);
         }

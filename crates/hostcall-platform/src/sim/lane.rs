@@ -19,7 +19,8 @@ use super::stack::LaneStack;
 use crate::error::FaultKind;
 
 thread_local! {
-    /// The lane that the thread is running. Read by the signal handler too: without lazy initialisation and without a destructor.
+    /// The lane that the thread is running. Read by the signal handler too: without lazy initialisation and without a
+    /// destructor.
     static CURRENT: Cell<*const Lane> = const { Cell::new(ptr::null()) };
 }
 
@@ -31,8 +32,9 @@ pub(super) fn current() -> *const Lane {
 /// The rendezvous of lanes that all run on one thread.
 pub(super) struct OneThread(RefCell<Rendezvous>);
 
-// SAFETY: it is reached through `fibers::Wave`, which holds fibers and therefore stays on the thread that made it, and by the wave's own
-// lanes, which run inside `Fiber::resume` on that thread. Other threads only ever see waves of `Meeting::Threads`.
+// SAFETY: it is reached through `fibers::Wave`, which holds fibers and therefore stays on the thread that made it, and
+// by the wave's own lanes, which run inside `Fiber::resume` on that thread. Other threads only ever see waves of
+// `Meeting::Threads`.
 unsafe impl Sync for OneThread {}
 // SAFETY: as above; the contents are plain numbers.
 unsafe impl Send for OneThread {}
@@ -117,8 +119,8 @@ pub(super) struct Lane {
     pub(super) waiting: Cell<Option<(u32, Instant)>>,
 }
 
-/// Operations run on the lane's own stack. They need this much of it, or the lane's stack counts as overflown before they start: an
-/// overflow in the middle of one would leave its locks held.
+/// Operations run on the lane's own stack. They need this much of it, or the lane's stack counts as overflown before
+/// they start: an overflow in the middle of one would leave its locks held.
 const OPERATION_STACK: usize = 12 << 10;
 
 impl Lane {
@@ -139,8 +141,8 @@ impl Lane {
 
     /// Lets whoever runs the lane go on; returns when it resumes the lane.
     pub(super) fn suspend(&self) {
-        // SAFETY: set by the fiber's first instruction to the yielder on its own stack, which lives as long as the fiber; operations are
-        // called on the fiber.
+        // SAFETY: set by the fiber's first instruction to the yielder on its own stack, which lives as long as the
+        // fiber; operations are called on the fiber.
         unsafe { (*self.yielder.get()).suspend(()) };
     }
 
@@ -232,8 +234,8 @@ impl Fiber {
 
     /// Ends the lane wherever it is.
     pub(super) fn kill(&mut self) {
-        // SAFETY: what is on the lane's stack is device code's, whose lanes end without unwinding on every device, and frames of
-        // operations, which hold nothing when they suspend.
+        // SAFETY: what is on the lane's stack is device code's, whose lanes end without unwinding on every device, and
+        // frames of operations, which hold nothing when they suspend.
         unsafe { self.coroutine.force_reset() };
     }
 }

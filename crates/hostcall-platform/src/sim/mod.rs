@@ -64,7 +64,8 @@ use crate::queue::{Launch, Queue};
 /// What its device's name begins with.
 const NAME: &str = "simulator";
 
-/// What gives a device of this name more memory, as the end of a message about too little: nothing, if it is not the simulator.
+/// What gives a device of this name more memory, as the end of a message about too little: nothing, if it is not the
+/// simulator.
 pub fn more_memory(device: &str) -> &'static str {
     if device.starts_with(NAME) { "; the simulator has as much as its setting `sim:memory=BYTES` says" } else { "" }
 }
@@ -95,8 +96,8 @@ fn shared(device: &Device) -> Option<&Arc<device::Shared>> {
     device.backend().as_any().downcast_ref::<device::SimDevice>().map(|sim| &sim.0)
 }
 
-/// A number that stands for all decisions of the seeded scheduler on this device so far: equal for equal interleavings. `None` for
-/// devices without a seed. Meaningful after the queues were synchronised.
+/// A number that stands for all decisions of the seeded scheduler on this device so far: equal for equal interleavings.
+/// `None` for devices without a seed. Meaningful after the queues were synchronised.
 pub fn schedule_hash(device: &Device) -> Option<u64> {
     let shared = shared(device)?;
     // Relaxed: whoever reads it has synchronised with the queue before.
@@ -117,7 +118,8 @@ pub fn program_from_functions(device: &Device, functions: &[(&str, KernelEntry)]
 /// Launches a kernel with arguments that are laid out already, for drivers that are emulated on the simulator.
 ///
 /// # Safety
-/// As [`Queue::launch`](crate::Queue::launch); the bytes are the kernel's parameters as [`KernelParams::place`] lays them out.
+/// As [`Queue::launch`](crate::Queue::launch); the bytes are the kernel's parameters as [`KernelParams::place`] lays
+/// them out.
 ///
 /// # Errors
 /// As [`Queue::launch`](crate::Queue::launch).

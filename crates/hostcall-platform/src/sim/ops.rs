@@ -232,7 +232,8 @@ unsafe extern "C" fn lane_word() -> *mut u64 {
     unsafe { (*lane).word.as_ptr() }
 }
 
-/// A wave's lanes wait at the workgroup barrier: whether it was passed. Then they can run; those that are threads may sleep yet.
+/// A wave's lanes wait at the workgroup barrier: whether it was passed. Then they can run; those that are threads may
+/// sleep yet.
 pub(super) fn poll_group(wave: &super::lane::WaveState, r: &mut super::rendezvous::Rendezvous) -> bool {
     if r.grouped == 0 || !wave.group.passed(r.generation) {
         return false;

@@ -60,7 +60,8 @@ impl Pool {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.idle < state.jobs.len() + jobs.len() {
             let shared = self.0.clone();
-            // Lanes have stacks of their own; handlers that a wave runs while it [helps](crate::Device::help_waiting) have this one.
+            // Lanes have stacks of their own; handlers that a wave runs while it [helps](crate::Device::help_waiting)
+            // have this one.
             if let Err(error) = host::spawn("sim-wave", StackSize::default(), move || shared.work()) {
                 let text = format!("{error}; lower the simulator's `sms` or `waves`");
                 return Err(Error::Backend { call: "starting a thread", code: error.raw_os_error().unwrap_or(0).into(), text });
@@ -83,8 +84,8 @@ impl Drop for Pool {
 impl Shared {
     fn work(&self) {
         super::wait::exact_sleeps();
-        // Without its own stack for signals a thread still works; only stack overflows of lanes then end the process. It must work: a job was
-        // counted on it, and the others of that job's workgroup will wait for it.
+        // Without its own stack for signals a thread still works; only stack overflows of lanes then end the process.
+        // It must work: a job was counted on it, and the others of that job's workgroup will wait for it.
         let mut worker = Worker::new().unwrap_or_else(|error| {
             tracing::error!("a stack overflow on this thread of the simulator will end the process: {error}");
             Worker { _signals: None, slabs: Vec::new() }

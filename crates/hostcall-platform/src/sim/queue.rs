@@ -127,14 +127,16 @@ fn perform(work: Work, worker: &mut Option<Worker>) -> Result<(), Error> {
             let result = run.execute(worker);
             drop(run);
             drop(ticket);
-            // Before the launch counts as done: whoever waits for it finds the memory free. What a program keeps is the application's.
+            // Before the launch counts as done: whoever waits for it finds the memory free. What a program keeps is the
+            // application's.
             if catch_unwind(AssertUnwindSafe(|| drop(kept))).is_err() {
                 tracing::error!("what a program had kept panicked when it was dropped");
             }
             return result;
         }
-        // SAFETY: (this and the next two) spans are checked parts of memory that they keep; the sources are other objects or may overlap
-        // where `copy` allows it; kernels that touch them meanwhile were launched by `unsafe` code that answers for it.
+        // SAFETY: (this and the next two) spans are checked parts of memory that they keep; the sources are other
+        // objects or may overlap where `copy` allows it; kernels that touch them meanwhile were launched by `unsafe`
+        // code that answers for it.
         Work::Write(to, from) => unsafe { ptr::copy(from.as_ptr(), pointer(&to), to.bytes.min(from.len())) },
         // SAFETY: as above.
         Work::Copy { to, from } => unsafe { ptr::copy(pointer(&from), pointer(&to), to.bytes.min(from.bytes)) },

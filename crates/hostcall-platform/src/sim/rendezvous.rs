@@ -68,7 +68,8 @@ impl Rendezvous {
         self.lanes[lane as usize].result
     }
 
-    /// Whether the lane is the only one of its wave that anything can happen to: lanes in collectives can only be helped by it.
+    /// Whether the lane is the only one of its wave that anything can happen to: lanes in collectives can only be
+    /// helped by it.
     pub(super) fn alone(&self, lane: u32) -> bool {
         (self.ready | self.paused | self.active | self.grouped) == 1 << lane
     }
@@ -175,8 +176,8 @@ impl Rendezvous {
         sites
     }
 
-    /// Lets the lanes at one site go on together. Without a choice it is the one with the lowest address: code further down is mostly
-    /// where lanes meet again, so those there wait for the others (but not for ever).
+    /// Lets the lanes at one site go on together. Without a choice it is the one with the lowest address: code further
+    /// down is mostly where lanes meet again, so those there wait for the others (but not for ever).
     pub(super) fn release_site(&mut self, chosen: Option<usize>) -> bool {
         let Some(first) = (self.active != 0).then(|| self.active.trailing_zeros()) else { return false };
         let Op::Active(site) = self.lanes[first as usize].op else { return false };

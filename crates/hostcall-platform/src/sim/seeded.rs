@@ -1,4 +1,5 @@
-//! The seeded scheduler: one thread runs all waves of a kernel, and a seed decides at every suspension point which lane goes on.
+//! The seeded scheduler: one thread runs all waves of a kernel, and a seed decides at every suspension point which lane
+//! goes on.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,8 +16,8 @@ use super::wait::{Running, backoff};
 /// How long a lane that waits is left to wait, in its place, before others may run meanwhile.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A lane waits, mostly for the host. As long as that takes no longer than [`PATIENCE`] nothing is scheduled meanwhile, so the order does
-/// not depend on how fast the host is. False: it took longer, and the lane must let others run.
+/// A lane waits, mostly for the host. As long as that takes no longer than [`PATIENCE`] nothing is scheduled meanwhile,
+/// so the order does not depend on how fast the host is. False: it took longer, and the lane must let others run.
 pub(super) fn wait_in_place(lane: &Lane, attempt: u32) -> bool {
     let since = match lane.waiting.get() {
         // An attempt lower than the last is another wait.
@@ -144,7 +145,8 @@ pub(super) fn run(run: &Arc<Run>, seed: u64, worker: &mut Worker) {
     for resident in residents {
         worker.keep_stacks(resident.retire().1);
     }
-    // Relaxed: read by tests after they have synchronised with the queue. Sums do not depend on which of two queues was first.
+    // Relaxed: read by tests after they have synchronised with the queue. Sums do not depend on which of two queues was
+    // first.
     run.device.schedule.fetch_add(hash, Ordering::Relaxed);
 }
 
@@ -156,7 +158,8 @@ fn settle(resident: &Resident) {
     }
 }
 
-/// Lanes that can run come first, and waves whose lanes can meet; now and then, or if there is nothing else, a paused lane looks again.
+/// Lanes that can run come first, and waves whose lanes can meet; now and then, or if there is nothing else, a paused
+/// lane looks again.
 fn choose(residents: &[Resident], random: &mut Random) -> Option<Choice> {
     let (mut now, mut later) = (Vec::new(), Vec::new());
     for (wave, resident) in residents.iter().enumerate() {

@@ -35,7 +35,8 @@ impl Slots {
         Some(Lease { slots: self.clone(), sm: sm as u32, taken })
     }
 
-    /// Takes `waves` slots of one SM, waiting for them; `None` as soon as `wanted` says so, which it is asked whenever slots come free.
+    /// Takes `waves` slots of one SM, waiting for them; `None` as soon as `wanted` says so, which it is asked whenever
+    /// slots come free.
     pub(super) fn take(self: &Arc<Self>, waves: usize, wanted: impl Fn() -> bool) -> Option<Lease> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

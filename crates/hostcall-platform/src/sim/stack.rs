@@ -1,4 +1,5 @@
-//! Stacks of lanes: a slab for each wave, with a closed page below every stack. A thread that runs waves keeps its slabs.
+//! Stacks of lanes: a slab for each wave, with a closed page below every stack. A thread that runs waves keeps its
+//! slabs.
 
 use std::num::NonZeroUsize;
 
@@ -15,7 +16,8 @@ pub(super) struct Slab {
 }
 
 impl Slab {
-    /// For no more lanes than there are: each is two maps of this process, of which the system grants some ten thousand.
+    /// For no more lanes than there are: each is two maps of this process, of which the system grants some ten
+    /// thousand.
     pub(super) fn new(lanes: u32, stack_bytes: usize) -> Result<Self, Error> {
         Self::mapped(lanes, stack_bytes).map_err(|error| Error::Backend {
             call: "reserving stacks",
@@ -57,7 +59,8 @@ fn address(n: usize) -> StackPointer {
     NonZeroUsize::new(n).expect("no mapping is at address 0")
 }
 
-// SAFETY: `Slab` keeps a closed page at `limit` and at least 32 KiB (`SimConfig::validate`) of memory up to `base`; both are page-aligned.
+// SAFETY: `Slab` keeps a closed page at `limit` and at least 32 KiB (`SimConfig::validate`) of memory up to `base`;
+// both are page-aligned.
 unsafe impl Stack for LaneStack {
     fn base(&self) -> StackPointer {
         address(self.base)

@@ -1,4 +1,5 @@
-//! How a waiting thread spends its time: it spins while that is likely to be short, then lets others run, then sleeps longer and longer.
+//! How a waiting thread spends its time: it spins while that is likely to be short, then lets others run, then sleeps
+//! longer and longer.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,8 +8,8 @@ use std::time::Duration;
 
 use hostcall_abi::sim::{PATIENT, WHATEVER};
 
-/// Threads of this process that run waves now, but for those that sleep in [`backoff`]: of a program's threads most wait to be given something to do,
-/// and none of them wants a core meanwhile.
+/// Threads of this process that run waves now, but for those that sleep in [`backoff`]: of a program's threads most
+/// wait to be given something to do, and none of them wants a core meanwhile.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts the calling thread among those that run waves, until dropped.
@@ -34,12 +35,12 @@ fn cores() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
-/// The `attempt`-th wait in a row. About 10 µs of spinning if every waiting thread can have a core beside one that serves, then sleeps that grow to
-/// 1 ms. Who is in no hurry ([`PATIENT`]) waits until it is woken.
+/// The `attempt`-th wait in a row. About 10 µs of spinning if every waiting thread can have a core beside one that
+/// serves, then sleeps that grow to 1 ms. Who is in no hurry ([`PATIENT`]) waits until it is woken.
 ///
-/// Nobody yields: on a machine with other work that gives away the core for as long as the system lets anybody run, milliseconds; a sleep ends when it
-/// is over. Nor does anybody spin for long: whoever is woken meanwhile to do what is waited for may have to wait for the core that is spun on, until
-/// the system's clock ticks.
+/// Nobody yields: on a machine with other work that gives away the core for as long as the system lets anybody run,
+/// milliseconds; a sleep ends when it is over. Nor does anybody spin for long: whoever is woken meanwhile to do what is
+/// waited for may have to wait for the core that is spun on, until the system's clock ticks.
 pub(super) fn backoff(attempt: u32) {
     const SPINS: u32 = 300;
     /// Sleeps of 10 µs before they grow.
@@ -65,7 +66,8 @@ fn asleep(wait: impl FnOnce()) {
     RUNNING.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Where the threads of patient lanes wait: at one of these each, by what they wait for. How often they were woken there.
+/// Where the threads of patient lanes wait: at one of these each, by what they wait for. How often they were woken
+/// there.
 static WOKEN: [(Mutex<u64>, Condvar); 64] = [const { (Mutex::new(0), Condvar::new()) }; 64];
 
 thread_local! {
@@ -123,7 +125,8 @@ mod tests {
                 }
             });
             let _this = Running::new();
-            // Alone among those that are awake, sooner or later; a wave that was counted asleep would be waited for until the limit.
+            // Alone among those that are awake, sooner or later; a wave that was counted asleep would be waited for
+            // until the limit.
             let start = std::time::Instant::now();
             while RUNNING.load(Ordering::Relaxed) != 1 || start.elapsed() < Duration::from_millis(20) {
                 assert!(start.elapsed() < Duration::from_secs(60), "the other one sleeps");

@@ -107,7 +107,8 @@ pub(crate) struct Mapping {
     host: NonNull<u8>,
 }
 
-// SAFETY: handles and an address range; GDRCopy guards a session by a lock of its own, and this one is used in `new` and `drop` only.
+// SAFETY: handles and an address range; GDRCopy guards a session by a lock of its own, and this one is used in `new`
+// and `drop` only.
 unsafe impl Send for Mapping {}
 // SAFETY: as above; no method writes through the pointers.
 unsafe impl Sync for Mapping {}
@@ -156,7 +157,8 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         let Mapping { functions, session, .. } = *self;
-        // SAFETY: what `new` did, undone in the opposite order, each once; whoever held this was the last to know the address.
+        // SAFETY: what `new` did, undone in the opposite order, each once; whoever held this was the last to know the
+        // address.
         unsafe {
             if let Some(handle) = self.pinned {
                 if !self.mapped.is_null() {

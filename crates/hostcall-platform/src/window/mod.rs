@@ -167,8 +167,8 @@ impl FromStr for Choice {
 
 /// Device memory that the host can write and never reads.
 ///
-/// It keeps its device. Dropping it unmaps and frees it, on CUDA once no kernel runs any more; whoever writes by [`Window::as_ptr`] has to be
-/// done by then.
+/// It keeps its device. Dropping it unmaps and frees it, on CUDA once no kernel runs any more; whoever writes by
+/// [`Window::as_ptr`] has to be done by then.
 pub struct Window {
     host: NonNull<u8>,
     address: u64,
@@ -186,12 +186,13 @@ unsafe impl Send for Window {}
 unsafe impl Sync for Window {}
 
 impl Device {
-    /// A window of at least `bytes` (rounded up to whole lines, at least one), aligned to a line, zeroed, and tried: what the host wrote was
-    /// read back by the device.
+    /// A window of at least `bytes` (rounded up to whole lines, at least one), aligned to a line, zeroed, and tried:
+    /// what the host wrote was read back by the device.
     ///
     /// # Errors
-    /// [`WindowError::NoProvider`] with every reason where the machine has none, [`WindowError::Off`] if the user wants none,
-    /// [`WindowError::UnknownProvider`] for a wrong `HOSTCALL_WINDOW`, [`WindowError::NoLineStore`] if the processor is too old.
+    /// [`WindowError::NoProvider`] with every reason where the machine has none, [`WindowError::Off`] if the user wants
+    /// none, [`WindowError::UnknownProvider`] for a wrong `HOSTCALL_WINDOW`, [`WindowError::NoLineStore`] if the
+    /// processor is too old.
     pub fn window(&self, bytes: usize) -> Result<Window, WindowError> {
         self.window_by(Choice::of_environment()?, bytes)
     }
@@ -267,8 +268,8 @@ impl Window {
         self.provider
     }
 
-    /// Where the host writes it. Write-combining memory: store whole lines by [`Window::line_store`], and never read. Valid as long as the
-    /// window is held.
+    /// Where the host writes it. Write-combining memory: store whole lines by [`Window::line_store`], and never read.
+    /// Valid as long as the window is held.
     pub fn as_ptr(&self) -> NonNull<u8> {
         self.host
     }

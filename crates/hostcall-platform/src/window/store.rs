@@ -23,8 +23,8 @@ impl Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LineStore {
-    /// `movdir64b`: one write of 64 bytes, which the Intel SDM promises to be atomic. It goes past the caches, so it is slow into ordinary
-    /// memory.
+    /// `movdir64b`: one write of 64 bytes, which the Intel SDM promises to be atomic. It goes past the caches, so it is
+    /// slow into ordinary memory.
     MovDir64b,
     /// One AVX-512 store. It fills a write-combining buffer at once.
     Avx512,
@@ -67,25 +67,27 @@ impl LineStore {
         }
     }
 
-    /// Whether one instruction stores the whole line, so that a window's reader across the bus sees no torn word (see the module).
+    /// Whether one instruction stores the whole line, so that a window's reader across the bus sees no torn word (see
+    /// the module).
     pub fn is_whole(self) -> bool {
         matches!(self, Self::MovDir64b | Self::Avx512)
     }
 
-    /// Writes a line. Lines written one after another may arrive in another order, as may what is written after them by other
-    /// instructions; each 16-byte word of a line arrives whole if [`LineStore::is_whole`], and in ordinary memory always (on processors
-    /// with AVX or LSE2).
+    /// Writes a line. Lines written one after another may arrive in another order, as may what is written after them by
+    /// other instructions; each 16-byte word of a line arrives whole if [`LineStore::is_whole`], and in ordinary memory
+    /// always (on processors with AVX or LSE2).
     ///
     /// # Safety
     /// * `to` is aligned to 64 and valid for writes of 64 bytes;
-    /// * nobody has a Rust reference to these bytes, and threads that read them at the same time do it by volatile or atomic accesses;
+    /// * nobody has a Rust reference to these bytes, and threads that read them at the same time do it by volatile or
+    ///   atomic accesses;
     /// * this processor has these instructions: the value comes from [`LineStore::available`] or one of its neighbours.
     #[inline(always)]
     pub unsafe fn store(self, to: *mut u8, line: &Line) {
         debug_assert!(to.addr().is_multiple_of(Line::BYTES));
         match self {
-            // SAFETY: a store of the caller's 64 bytes at an aligned address; neither stack nor flags are changed. The caller's processor
-            // has the instruction.
+            // SAFETY: a store of the caller's 64 bytes at an aligned address; neither stack nor flags are changed. The
+            // caller's processor has the instruction.
             #[cfg(target_arch = "x86_64")]
             Self::MovDir64b => unsafe {
                 std::arch::asm!("movdir64b {to}, [{line}]", to = in(reg) to, line = in(reg) line, options(nostack, preserves_flags));
@@ -106,9 +108,10 @@ impl LineStore {
 
     /// After the last line of a batch: has the lines leave the processor's buffers now.
     ///
-    /// `movdir64b` needs none for that: its stores follow the protocol of write-combining memory, but leave at once and are not combined
-    /// with later ones (Intel SDM vol. 2, `MOVDIR64B`). They are *ordered* no more than others, so where a later store must not be seen
-    /// before the lines, use [`LineStore::order`]. A reader that knows a word by its tag needs neither.
+    /// `movdir64b` needs none for that: its stores follow the protocol of write-combining memory, but leave at once and
+    /// are not combined with later ones (Intel SDM vol. 2, `MOVDIR64B`). They are *ordered* no more than others, so
+    /// where a later store must not be seen before the lines, use [`LineStore::order`]. A reader that knows a word by
+    /// its tag needs neither.
     #[inline(always)]
     pub fn fence(self) {
         if self != Self::MovDir64b {
@@ -157,7 +160,8 @@ fn has_movdir64b() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn store_avx512(to: *mut u8, line: &Line) {
-    // SAFETY: a line is 64 readable bytes; one aligned store of the caller's bytes, which changes neither stack nor flags.
+    // SAFETY: a line is 64 readable bytes; one aligned store of the caller's bytes, which changes neither stack nor
+    // flags.
     unsafe {
         let all = std::arch::x86_64::_mm512_load_si512((&raw const *line).cast());
         std::arch::asm!("vmovdqa64 [{to}], {all}", to = in(reg) to, all = in(zmm_reg) all, options(nostack, preserves_flags));
@@ -170,7 +174,8 @@ unsafe fn store_avx512(to: *mut u8, line: &Line) {
 #[target_feature(enable = "avx")]
 unsafe fn store_avx(to: *mut u8, line: &Line) {
     let from = (&raw const *line).cast::<std::arch::x86_64::__m256i>();
-    // SAFETY: a line is 64 readable bytes; two aligned stores of the caller's bytes, which change neither stack nor flags.
+    // SAFETY: a line is 64 readable bytes; two aligned stores of the caller's bytes, which change neither stack nor
+    // flags.
     unsafe {
         let (low, high) = (std::arch::x86_64::_mm256_load_si256(from), std::arch::x86_64::_mm256_load_si256(from.add(1)));
         std::arch::asm!(
@@ -186,7 +191,8 @@ unsafe fn store_avx(to: *mut u8, line: &Line) {
 #[inline(always)]
 unsafe fn store_sse2(to: *mut u8, line: &Line) {
     let from = (&raw const *line).cast::<std::arch::x86_64::__m128i>();
-    // SAFETY: a line is 64 readable bytes; four aligned stores of the caller's bytes, which change neither stack nor flags.
+    // SAFETY: a line is 64 readable bytes; four aligned stores of the caller's bytes, which change neither stack nor
+    // flags.
     unsafe {
         let [a, b, c, d] = [0, 1, 2, 3].map(|i| std::arch::x86_64::_mm_load_si128(from.add(i)));
         std::arch::asm!(
@@ -203,7 +209,8 @@ unsafe fn store_plain(to: *mut u8, line: &Line) {
     let from = (&raw const *line).cast::<u64>();
     #[cfg(target_arch = "aarch64")]
     for word in 0..4 {
-        // SAFETY: two halves of a word of the line, and one aligned store to a word of the caller's; neither stack nor flags are changed.
+        // SAFETY: two halves of a word of the line, and one aligned store to a word of the caller's; neither stack nor
+        // flags are changed.
         unsafe {
             let (a, b) = (from.add(2 * word).read(), from.add(2 * word + 1).read());
             let to = to.add(16 * word);

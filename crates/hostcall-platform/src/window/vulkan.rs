@@ -35,7 +35,8 @@ pub(crate) struct Exported {
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: an address range and handles, which Vulkan lets every thread use; the one that needs to be guarded, `memory`, is used in `drop` only.
+// SAFETY: an address range and handles, which Vulkan lets every thread use; the one that needs to be guarded, `memory`,
+// is used in `drop` only.
 unsafe impl Send for Exported {}
 // SAFETY: as above; no method writes through the pointer.
 unsafe impl Sync for Exported {}
@@ -94,7 +95,8 @@ impl Exported {
 
 impl Drop for Exported {
     fn drop(&mut self) {
-        // SAFETY: allocated in `of_type` and freed this once, which unmaps it; whoever holds this was the last to know the address.
+        // SAFETY: allocated in `of_type` and freed this once, which unmaps it; whoever holds this was the last to know
+        // the address.
         unsafe { self.gpu.device.free_memory(self.memory, None) };
     }
 }
@@ -151,7 +153,8 @@ impl Gpu {
     }
 
     fn open(entry: vk::PFN_vkGetInstanceProcAddr, uuid: [u8; 16]) -> Result<Gpu, String> {
-        // ash puts a function that panics in the place of one that is missing, so those that are called are looked for beforehand.
+        // ash puts a function that panics in the place of one that is missing, so those that are called are looked for
+        // beforehand.
         has_all(entry, vk::Instance::null(), &[c"vkCreateInstance"])?;
         // SAFETY: the function is that of a library which is never closed.
         let entry_point = unsafe { ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr: entry }) };
@@ -185,7 +188,8 @@ impl Gpu {
     }
 }
 
-/// What is called of an instance. Those of a device of Vulkan 1.1 with the extension are there where `vkCreateDevice` succeeded.
+/// What is called of an instance. Those of a device of Vulkan 1.1 with the extension are there where `vkCreateDevice`
+/// succeeded.
 const INSTANCE_FUNCTIONS: &[&CStr] = &[
     c"vkDestroyInstance",
     c"vkEnumeratePhysicalDevices",
@@ -250,7 +254,8 @@ fn loader() -> Result<vk::PFN_vkGetInstanceProcAddr, String> {
         .map_err(|_| "it is no Vulkan loader".into())
 }
 
-/// Opens a library for good: graphics drivers leave threads and thread-local destructors behind that do not survive being unloaded.
+/// Opens a library for good: graphics drivers leave threads and thread-local destructors behind that do not survive
+/// being unloaded.
 fn open(name: &str) -> Result<&'static Library, String> {
     // SAFETY: the vendor's library, whose initialisers expect to be run by `dlopen`.
     let library = unsafe { Library::new(name) };

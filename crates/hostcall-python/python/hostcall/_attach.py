@@ -25,7 +25,8 @@ class Adapter(Protocol):
 
 ADAPTERS: list[Adapter] = []
 
-#: What is called with each server that has started: packages that load programs by themselves attach those that are there.
+# : What is called with each server that has started: packages that load programs by themselves attach those that are
+# there.
 STARTED: list[Callable[[Server], object]] = []
 
 _running: list[weakref.ref[Server]] = []

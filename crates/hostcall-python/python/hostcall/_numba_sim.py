@@ -17,7 +17,8 @@ from ._wire import SCALARS, Type, Wire
 _clients: weakref.WeakKeyDictionary[Any, _hostcall.InProcess] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
-#: The status of calls of a kernel that is being ended, and the cause of a report that a call failed (``hostcall_abi.h``).
+# : The status of calls of a kernel that is being ended, and the cause of a report that a call failed
+# (``hostcall_abi.h``).
 _KERNEL_ENDED, _CAUSE_CALL = 11, 0
 #: Bytes of a report's text and of its file's name.
 _WHAT, _FILE = 128, 96

@@ -358,7 +358,8 @@ def test_memory_stays_steady_over_many_batches(server: hc.Server) -> None:
     module = hc.sim.Module("HOSTCALL_KERNEL(many, unsigned n) { for (unsigned i = 0; i < n; i++) Host::work(i); }", [work])
     server.attach(module)
 
-    # Each call of a wave is a batch, or two waves' calls are one. A million of them, by hand: HOSTCALL_TEST_BATCHES=1000000.
+    # Each call of a wave is a batch, or two waves' calls are one. A million of them, by hand:
+    # HOSTCALL_TEST_BATCHES=1000000.
     batches = int(os.environ.get("HOSTCALL_TEST_BATCHES", "20000"))
 
     def run(calls: int) -> tuple[int, int]:

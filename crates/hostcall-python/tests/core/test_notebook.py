@@ -45,7 +45,8 @@ module = hc.sim.Module(SOURCE, [say, later])
 server.attach(module)
 '''
 RUN = 'module.launch("talk", 1, 1, np.uint32({number})); server.wait()'
-#: The lines of what a kernel with this number, and what it calls, say. In what order a kernel's and a service's come is not promised.
+# : The lines of what a kernel with this number, and what it calls, say. In what order a kernel's and a service's come
+# is not promised.
 SAID = {
     "stdout": ["the kernel begins {number}", "the kernel ends {number}", "the loop says {number}", "the service says {number}"],
     "stderr": ["to the other stream"],

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs the tests of this directory on a machine with an NVIDIA GPU: run.sh OUT
 #
-# PYTHON is the interpreter in which the wheel is installed [python3]. Logs go to OUT, and a line for each file to standard output. Each file runs in a
-# process of its own with a limit of LIMIT seconds, because a lost device stays lost for the process, and a hang is what some of them look for.
-# Fails if a test failed, and if none passed.
+# PYTHON is the interpreter in which the wheel is installed [python3]. Logs go to OUT, and a line for each file to
+# standard output. Each file runs in a process of its own with a limit of LIMIT seconds, because a lost device stays
+# lost for the process, and a hang is what some of them look for. Fails if a test failed, and if none passed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1

@@ -69,7 +69,8 @@ impl Asked {
 }
 
 impl Engine {
-    /// Something was heard of a request, by whoever reads the connection. An answer to one that is not there is nobody's: its time was up.
+    /// Something was heard of a request, by whoever reads the connection. An answer to one that is not there is
+    /// nobody's: its time was up.
     pub(crate) fn heard(self: &Arc<Self>, number: u64, heard: Heard) {
         match heard {
             Heard::Answer(body) if body.len() <= SHORT => self.answer(number, &body),

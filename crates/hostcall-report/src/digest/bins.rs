@@ -46,7 +46,8 @@ impl Sum for Range {
     }
 }
 
-/// Cells of equal width, a power of two, on a line of numbers. When a number does not fit, pairs of cells become one, as often as it takes.
+/// Cells of equal width, a power of two, on a line of numbers. When a number does not fit, pairs of cells become one,
+/// as often as it takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins<T> {
     cells: VecDeque<T>,

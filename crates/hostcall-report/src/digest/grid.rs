@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Sums by row (a number of up to 63 bits) and column. Rows and columns become coarser, by powers of two, when there are too many of them.
+/// Sums by row (a number of up to 63 bits) and column. Rows and columns become coarser, by powers of two, when there
+/// are too many of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     cells: HashMap<(u64, i64), u64>,

@@ -33,7 +33,8 @@ pub struct Digest {
     pub(crate) problem: Option<String>,
     /// Whether that is damage, and not that it is cut off.
     damaged: bool,
-    /// Values of each stream (by the program's device and the stream's number), over nanoseconds since the first message of that device.
+    /// Values of each stream (by the program's device and the stream's number), over nanoseconds since the first
+    /// message of that device.
     pub(crate) rates: BTreeMap<(u32, u32), Bins<Load>>,
     /// By the number of the stream and of the place.
     pub(crate) sites: BTreeMap<(u32, u32), Load>,

@@ -1,7 +1,8 @@
 //! Plots.
 //!
-//! The area of a plot is an SVG that is stretched to the width there is; its lines keep their width. All words stand outside of it, in HTML, at places in
-//! percent, so they keep their size on every screen. An SVG has numbers and class names only: what comes from a recording passes the template.
+//! The area of a plot is an SVG that is stretched to the width there is; its lines keep their width. All words stand
+//! outside of it, in HTML, at places in percent, so they keep their size on every screen. An SVG has numbers and class
+//! names only: what comes from a recording passes the template.
 
 mod heat;
 mod lines;

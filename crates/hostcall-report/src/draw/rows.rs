@@ -47,7 +47,8 @@ pub(crate) struct Spread {
     pub(crate) at: [f64; 5],
 }
 
-/// Draws a line from the least to the greatest of each, a bar up to the 90th percentile, a lighter one up to the 99th, and the median as a mark.
+/// Draws a line from the least to the greatest of each, a bar up to the 90th percentile, a lighter one up to the 99th,
+/// and the median as a mark.
 pub(crate) fn spreads(rows: &[Spread], x: Scale) -> Chart {
     let ticks = x.ticks(5);
     let mut svg = String::new();

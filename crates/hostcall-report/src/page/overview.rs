@@ -73,8 +73,9 @@ fn figures(digest: &Digest) -> Vec<Figure> {
     figures
 }
 
-/// Makes the cells of a device's streams equally wide, and at least so wide that [`POINTS`] of them reach from the first message to the last: a rate is over
-/// a time that is long against the whole, however few messages a stream has. Whether there is a rate: all messages may be of one time.
+/// Makes the cells of a device's streams equally wide, and at least so wide that [`POINTS`] of them reach from the
+/// first message to the last: a rate is over a time that is long against the whole, however few messages a stream has.
+/// Whether there is a rate: all messages may be of one time.
 fn alike(streams: &mut [(u32, Bins<Load>)]) -> bool {
     let cells = || streams.iter().flat_map(|(_, bins)| bins.cells().next().into_iter().chain(bins.cells().next_back()));
     let begin = cells().map(|cell| cell.from).fold(f64::INFINITY, f64::min);

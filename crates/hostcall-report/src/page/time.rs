@@ -68,7 +68,8 @@ pub(super) fn section(spans: &Spans, places: &Sites) -> Section {
     section
 }
 
-/// What intervals of a label from a place are called. Those that `interval!` measures have no label, but their place has their name.
+/// What intervals of a label from a place are called. Those that `interval!` measures have no label, but their place
+/// has their name.
 fn called(label: u32, site: u32, places: &Sites) -> String {
     match (label, site) {
         (label, 0) => format!("label {label}"),

@@ -94,7 +94,8 @@ impl Browser {
         }
     }
 
-    /// Opens a file on a screen of this width, `light` or `dark`, and returns what it complained of and asked for besides.
+    /// Opens a file on a screen of this width, `light` or `dark`, and returns what it complained of and asked for
+    /// besides.
     pub(crate) fn open(&mut self, page: &Path, width: u32, theme: &str) -> Vec<String> {
         let screen = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.ask("Emulation.setDeviceMetricsOverride", screen);

@@ -1,11 +1,15 @@
-//! Messages of NATS JetStream: those of a stream `Loss` go to the subject `PREFIX.Loss`, so that others can look at them while kernels run.
+//! Messages of NATS JetStream: those of a stream `Loss` go to the subject `PREFIX.Loss`, so that others can look at
+//! them while kernels run.
 //!
-//! A message of NATS is a table in Arrow's streaming format, complete in itself, of up to some ten thousand values of one stream: [`decode`](crate::decode)
-//! reads it, and in Python `pyarrow.ipc.open_stream(message.data).read_all()`. `PREFIX._sites` has the places in the source that the column `site` names, as
-//! `_sites.arrow` of [`Arrow`](crate::Arrow) has them: before the first message that names one, and all of them again when there are more.
+//! A message of NATS is a table in Arrow's streaming format, complete in itself, of up to some ten thousand values of
+//! one stream: [`decode`](crate::decode) reads it, and in Python `pyarrow.ipc.open_stream(message.data).read_all()`.
+//! `PREFIX._sites` has the places in the source that the column `site` names, as `_sites.arrow` of
+//! [`Arrow`](crate::Arrow) has them: before the first message that names one, and all of them again when there are
+//! more.
 //!
-//! The messages are kept by a JetStream stream, which is made if it is not there. Each is offered until the server acknowledges it, with a number of its own by
-//! which the server knows one that it has stored already. So none is lost or doubled when the server, or the way to it, fails for a while.
+//! The messages are kept by a JetStream stream, which is made if it is not there. Each is offered until the server
+//! acknowledges it, with a number of its own by which the server knows one that it has stored already. So none is lost
+//! or doubled when the server, or the way to it, fails for a while.
 
 mod publish;
 
@@ -54,7 +58,8 @@ impl fmt::Debug for Nats {
 }
 
 impl Nats {
-    /// To a server, `nats://HOST` or `nats://USER:PASSWORD@HOST:PORT`, with subjects that begin with `prefix`: words with dots between.
+    /// To a server, `nats://HOST` or `nats://USER:PASSWORD@HOST:PORT`, with subjects that begin with `prefix`: words
+    /// with dots between.
     pub fn to(server: impl Into<String>, prefix: impl Into<String>) -> Self {
         Self {
             server: server.into(),
@@ -94,13 +99,15 @@ impl Nats {
         self
     }
 
-    /// The JetStream stream that keeps the messages. Default: the prefix, with `_` for dots. One that is there is used as it is.
+    /// The JetStream stream that keeps the messages. Default: the prefix, with `_` for dots. One that is there is used
+    /// as it is.
     pub fn jetstream(mut self, name: impl Into<String>) -> Self {
         self.jetstream = Some(name.into());
         self
     }
 
-    /// Bytes that a stream keeps which is made. Default: 1 GiB. It takes no more when it is full, until messages are taken or [grow old](Nats::max_age).
+    /// Bytes that a stream keeps which is made. Default: 1 GiB. It takes no more when it is full, until messages are
+    /// taken or [grow old](Nats::max_age).
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.bytes = bytes;
         self
@@ -124,7 +131,8 @@ impl Nats {
         self
     }
 
-    /// Bytes of a message of NATS at most. Default, and the most there can be: what the server and the stream take. Larger tables are cut.
+    /// Bytes of a message of NATS at most. Default, and the most there can be: what the server and the stream take.
+    /// Larger tables are cut.
     pub fn message_bytes(mut self, bytes: usize) -> Self {
         self.message = Some(bytes);
         self
@@ -136,8 +144,9 @@ impl Nats {
         self
     }
 
-    /// How long a message is offered to a server that fails, with growing pauses, before it is counted as lost. Default: a minute. It must be half a minute
-    /// shorter than the stream's duplicate window, which of one that is made is long enough.
+    /// How long a message is offered to a server that fails, with growing pauses, before it is counted as lost.
+    /// Default: a minute. It must be half a minute shorter than the stream's duplicate window, which of one that is
+    /// made is long enough.
     pub fn retry(mut self, time: Duration) -> Self {
         self.retry = time;
         self
@@ -146,8 +155,8 @@ impl Nats {
     /// Connects.
     ///
     /// # Errors
-    /// When the server does not answer, has no JetStream, or has a stream of the name for other subjects; when `prefix` begins no subject, or
-    /// [`retry`](Nats::retry) is too long; when the system has no thread left.
+    /// When the server does not answer, has no JetStream, or has a stream of the name for other subjects; when `prefix`
+    /// begins no subject, or [`retry`](Nats::retry) is too long; when the system has no thread left.
     pub fn open(self) -> Result<NatsSink, OpenError> {
         let Self { server, prefix, options, intake, jetstream, bytes, age, storage, replicas, message, period, retry } = self;
         let word = |word: &str| !word.is_empty() && !word.chars().any(|c| c.is_whitespace() || c.is_control() || "*>/".contains(c));

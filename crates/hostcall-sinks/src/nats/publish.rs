@@ -119,7 +119,8 @@ impl Server {
             tracing::warn!(%error, id, ?pause, "NATS does not take a message; it is offered again");
             std::thread::sleep(pause);
             if refusal.is_without_stream() {
-                // Somebody removed it, or it was in the memory of a server that began anew. An error: the next offer fails, too, and says why.
+                // Somebody removed it, or it was in the memory of a server that began anew. An error: the next offer
+                // fails, too, and says why.
                 let _ = self.runtime.block_on(self.context.get_or_create_stream(self.config.clone()));
             }
         }
@@ -249,7 +250,8 @@ fn encode(rows: &RecordBatch) -> Result<Vec<u8>, ArrowError> {
     writer.into_inner()
 }
 
-/// The rows from `first` to `end` in so many parts, the last one first; where it can be, messages are not cut, which end before the rows `ends`.
+/// The rows from `first` to `end` in so many parts, the last one first; where it can be, messages are not cut, which
+/// end before the rows `ends`.
 fn parts(first: usize, end: usize, count: usize, ends: &[usize]) -> Vec<(usize, usize)> {
     let (mut all, mut begin) = (Vec::new(), first);
     for part in 1..=count {

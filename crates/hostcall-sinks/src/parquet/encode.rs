@@ -1,7 +1,8 @@
 //! Tables as a Parquet file.
 //!
-//! Columns of origins are made here message by message ([`origins`](super::origins)). Those of fields go through Arrow's writer: pages of numbers that were
-//! made here, too, were a tenth faster compressed, and a quarter slower uncompressed.
+//! Columns of origins are made here message by message ([`origins`](super::origins)). Those of fields go through
+//! Arrow's writer: pages of numbers that were made here, too, were a tenth faster compressed, and a quarter slower
+//! uncompressed.
 
 use std::io::Write;
 use std::sync::Arc;

@@ -7,13 +7,15 @@
 //! run7/_sites.parquet
 //! ```
 //!
-//! `stream` and `device` are columns to whoever reads the directory as one table: DuckDB with `hive_partitioning`, pandas by itself. A file holds one stream's
-//! values of one device, in row groups of about a million. It is encoded in memory, and appears under its name when it is whole: after
-//! [a size](Parquet::roll_bytes), after [a time](Parquet::roll_time), when somebody [waits](hostcall_stream::Streams::wait) for the streams, and at the end.
+//! `stream` and `device` are columns to whoever reads the directory as one table: DuckDB with `hive_partitioning`,
+//! pandas by itself. A file holds one stream's values of one device, in row groups of about a million. It is encoded in
+//! memory, and appears under its name when it is whole: after [a size](Parquet::roll_bytes), after [a
+//! time](Parquet::roll_time), when somebody [waits](hostcall_stream::Streams::wait) for the streams, and at the end.
 //!
-//! `_sites.parquet` has the places in the source that the column `site` names: `site`, `file`, `line`, `column`, `module`, `level`, `text`. It is there, if
-//! messages name places, before the first of them, and again when more programs are attached. Parts that were [added](Parquet::append), `part-RUN-00001`, have
-//! a table of their own, `_sites-RUN.parquet`: each run numbers places by itself.
+//! `_sites.parquet` has the places in the source that the column `site` names: `site`, `file`, `line`, `column`,
+//! `module`, `level`, `text`. It is there, if messages name places, before the first of them, and again when more
+//! programs are attached. Parts that were [added](Parquet::append), `part-RUN-00001`, have a table of their own,
+//! `_sites-RUN.parquet`: each run numbers places by itself.
 
 mod chunk;
 mod encode;
@@ -71,13 +73,15 @@ impl Parquet {
         Self::new(Target::Store(store, prefix.into()))
     }
 
-    /// Into the object store of an address: `s3://bucket/run7`, `gs://…`, `az://…` with the features `s3`, `gcs` and `azure`, `memory:///`, `file:///run7`.
-    /// Credentials come from the environment, as `object_store` documents: `AWS_ACCESS_KEY_ID` and the like.
+    /// Into the object store of an address: `s3://bucket/run7`, `gs://…`, `az://…` with the features `s3`, `gcs` and
+    /// `azure`, `memory:///`, `file:///run7`. Credentials come from the environment, as `object_store` documents:
+    /// `AWS_ACCESS_KEY_ID` and the like.
     pub fn at(url: impl Into<String>) -> Self {
         Self::new(Target::Url(url.into()))
     }
 
-    /// Which streams, and how much may wait. Default: two threads, which is also the most that are made on a machine of four processors or fewer.
+    /// Which streams, and how much may wait. Default: two threads, which is also the most that are made on a machine of
+    /// four processors or fewer.
     pub fn intake(mut self, intake: Intake) -> Self {
         self.intake = intake;
         self
@@ -89,7 +93,8 @@ impl Parquet {
         self
     }
 
-    /// Bytes after which a file is completed and the next one begun. Default: 128 MiB. The file is kept in memory until then.
+    /// Bytes after which a file is completed and the next one begun. Default: 128 MiB. The file is kept in memory until
+    /// then.
     pub fn roll_bytes(mut self, bytes: usize) -> Self {
         self.limits.bytes = bytes;
         self
@@ -107,15 +112,16 @@ impl Parquet {
         self
     }
 
-    /// Whether [`Streams::wait`](hostcall_stream::Streams::wait) completes all files, so that everything is where it belongs when it returns. Default: yes.
-    /// Programs that wait often, after a little each time, make many small files by it. With `false` an error is told by a later wait than its messages'.
+    /// Whether [`Streams::wait`](hostcall_stream::Streams::wait) completes all files, so that everything is where it
+    /// belongs when it returns. Default: yes. Programs that wait often, after a little each time, make many small files
+    /// by it. With `false` an error is told by a later wait than its messages'.
     pub fn whole_at_wait(mut self, whole: bool) -> Self {
         self.limits.whole_at_wait = whole;
         self
     }
 
-    /// How long a file is offered to a store that fails, with growing pauses, before its messages are counted as lost. Default: two minutes. Errors that no
-    /// pause mends (no permission, a full disk) are told at once.
+    /// How long a file is offered to a store that fails, with growing pauses, before its messages are counted as lost.
+    /// Default: two minutes. Errors that no pause mends (no permission, a full disk) are told at once.
     pub fn retry(mut self, time: Duration) -> Self {
         self.retry = time;
         self

@@ -1,7 +1,8 @@
 //! Columns of origins as Parquet's column chunks.
 //!
-//! All values of a message have one origin but for their lanes. So a column is a dictionary and runs, and its cost is that of messages, not of values: Arrow's
-//! writer, which looks at each value, took most of the time. Chunks are not compressed further.
+//! All values of a message have one origin but for their lanes. So a column is a dictionary and runs, and its cost is
+//! that of messages, not of values: Arrow's writer, which looks at each value, took most of the time. Chunks are not
+//! compressed further.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Recordings as files for analysis, from the recording that tests of its reader keep; and what DuckDB and pandas make of it.
+//! Recordings as files for analysis, from the recording that tests of its reader keep; and what DuckDB and pandas make
+//! of it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

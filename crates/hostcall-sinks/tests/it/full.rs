@@ -1,5 +1,5 @@
-//! A file system without room. In a process of its own, in which no file may become large (`RLIMIT_FSIZE`), which needs no privileges; and on a small file
-//! system, where there is one.
+//! A file system without room. In a process of its own, in which no file may become large (`RLIMIT_FSIZE`), which needs
+//! no privileges; and on a small file system, where there is one.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -45,7 +45,8 @@ fn a_full_disk_is_told_as_such_and_no_half_written_file_is_visible() {
     }
     let dir = tempfile::tempdir().expect("a directory");
     let this = std::env::current_exe().expect("this program");
-    // The shell sets the limit: 64 blocks of 512 bytes. Signals that it ignores stay ignored, so that writing is an error and not the end.
+    // The shell sets the limit: 64 blocks of 512 bytes. Signals that it ignores stay ignored, so that writing is an
+    // error and not the end.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\" | cat"]).arg(this).env(CHILD, dir.path());
     let output =

@@ -1,5 +1,5 @@
-//! What the crate `libc` says, for Linux on x86-64. The C library that tests are compiled with is glibc's, perhaps; where musl has another layout, fields are
-//! left out.
+//! What the crate `libc` says, for Linux on x86-64. The C library that tests are compiled with is glibc's, perhaps;
+//! where musl has another layout, fields are left out.
 
 use core::mem::offset_of;
 

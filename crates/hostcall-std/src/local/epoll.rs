@@ -1,20 +1,23 @@
 //! `epoll`: a set of descriptors that are waited for together.
 //!
-//! Objects of the device are items of a list here, which those who wait look through: a program has few of them in a set, usually the one that wakes it.
-//! Handles of the host (sockets, standard input) are in a *set of the host*, an `epoll` of the host's kernel. So what is level- or
-//! edge-triggered, told once or exclusive there is what Linux says; only the data of an event travels. A wait with handles of the host is one call to the
-//! host, which somebody who makes an object of the device ready ends (`wake`).
+//! Objects of the device are items of a list here, which those who wait look through: a program has few of them in a
+//! set, usually the one that wakes it. Handles of the host (sockets, standard input) are in a *set of the host*, an
+//! `epoll` of the host's kernel. So what is level- or edge-triggered, told once or exclusive there is what Linux says;
+//! only the data of an event travels. A wait with handles of the host is one call to the host, which somebody who makes
+//! an object of the device ready ends (`wake`).
 //!
 //! # Edges of the device's objects
 //!
-//! Each object counts how often it became readable, and writable ([`Listeners::edges`]). An edge-triggered item remembers the counts of the last look, taken
-//! before it looked whether the object is ready, and is told of only when they have changed. As on Linux every write is an edge, whether or not what was there
-//! before has been read. An event may be told twice, never too seldom.
+//! Each object counts how often it became readable, and writable ([`Listeners::edges`]). An edge-triggered item
+//! remembers the counts of the last look, taken before it looked whether the object is ready, and is told of only when
+//! they have changed. As on Linux every write is an edge, whether or not what was there before has been read. An event
+//! may be told twice, never too seldom.
 //!
 //! # What differs from Linux
 //!
-//! An `epoll` in an `epoll` is refused (`EINVAL`); `poll` waits for one. Two duplicates of a descriptor of the *host* are one member of a set: the second is
-//! refused with `EEXIST`. All who wait in a set are woken when an object of the device becomes ready, whatever `EPOLLEXCLUSIVE` says.
+//! An `epoll` in an `epoll` is refused (`EINVAL`); `poll` waits for one. Two duplicates of a descriptor of the *host*
+//! are one member of a set: the second is refused with `EEXIST`. All who wait in a set are woken when an object of the
+//! device becomes ready, whatever `EPOLLEXCLUSIVE` says.
 
 use super::machine::{self, BROUGHT};
 use super::numbers::{
@@ -185,7 +188,8 @@ impl Epoll {
         Ok(())
     }
 
-    /// Looks through the items until `told`, which gets what happened and the data, has enough. With `peek` they stay as they are.
+    /// Looks through the items until `told`, which gets what happened and the data, has enough. With `peek` they stay
+    /// as they are.
     fn look(&self, peek: bool, mut told: impl FnMut(u32, u64) -> bool) {
         // Objects whose last descriptor was closed while they were looked at: they are closed behind the lock.
         let mut closed = Vec::new();

@@ -1,4 +1,5 @@
-//! What the objects of the device need of the machine, and of the host: there is one place for it, so that the tests of this module run on any machine.
+//! What the objects of the device need of the machine, and of the host: there is one place for it, so that the tests of
+//! this module run on any machine.
 
 #[cfg(not(test))]
 pub(crate) use real::*;
@@ -30,8 +31,8 @@ mod real {
         let _ = StdWatch::ring(alarm);
     }
 
-    /// Waits for events of handles (0: standard input), each `[handle, events]`, for so many nanoseconds (negative: for ever).
-    /// `happened` has as many places, all 0.
+    /// Waits for events of handles (0: standard input), each `[handle, events]`, for so many nanoseconds (negative: for
+    /// ever). `happened` has as many places, all 0.
     pub(crate) fn poll(asked: &[[u64; 2]], happened: &mut [u32], nanos: i64) -> Result<(), Errno> {
         if asked.len() > FEW {
             // First that something happened, then what.
@@ -57,8 +58,8 @@ mod real {
         answered(StdWatch::change(set, operation.cast_unsigned(), handle, events, data))
     }
 
-    /// What happened to handles of a set, each `[events, data]`, at most `most`, of which one without events is the end.
-    /// Waits for it, or for the alarm (0: none).
+    /// What happened to handles of a set, each `[events, data]`, at most `most`, of which one without events is the
+    /// end. Waits for it, or for the alarm (0: none).
     pub(crate) fn wait(set: u64, alarm: u64, nanos: i64, most: usize) -> Result<[[u64; 2]; BROUGHT], Errno> {
         let flat: [u64; 2 * BROUGHT] = answered(StdWatch::wait(set, alarm, nanos, most as u32))?;
         Ok(core::array::from_fn(|i| [flat[2 * i], flat[2 * i + 1]]))

@@ -1,7 +1,8 @@
 //! Which numbers are taken: the lowest free one is given out first, as POSIX wants it.
 //!
-//! A bit for each number, and a bit for each word of 64 of them that is full. Lanes that want a number at the same time would all see the same lowest one;
-//! who finds it taken meanwhile takes another free one of the same word, not the lowest, so that thousands do not queue for one bit.
+//! A bit for each number, and a bit for each word of 64 of them that is full. Lanes that want a number at the same time
+//! would all see the same lowest one; who finds it taken meanwhile takes another free one of the same word, not the
+//! lowest, so that thousands do not queue for one bit.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,8 @@ const WORDS: usize = NUMBERS / 64;
 
 pub(crate) struct Numbering {
     taken: [AtomicU64; WORDS],
-    /// Which words had no free number: a hint that may say "full" of one that is not for the moment between two stores, never for long.
+    /// Which words had no free number: a hint that may say "full" of one that is not for the moment between two stores,
+    /// never for long.
     full: [AtomicU64; WORDS / 64],
 }
 
@@ -68,7 +70,8 @@ impl Numbering {
 
     fn note_full(&self, word: usize) {
         self.full[word / 64].fetch_or(1 << (word % 64), Ordering::SeqCst);
-        // One of its numbers may have been given back in between: whoever did so either saw the bit and cleared it, or is seen here.
+        // One of its numbers may have been given back in between: whoever did so either saw the bit and cleared it, or
+        // is seen here.
         if self.taken[word].load(Ordering::SeqCst) != u64::MAX {
             self.full[word / 64].fetch_and(!(1 << (word % 64)), Ordering::SeqCst);
         }

@@ -1,7 +1,7 @@
 //! Pipes: bytes from a lane that writes to one that reads.
 //!
-//! A ring has one reader and one writer at a time: each side has a lock, which it holds while it copies, and a count that the other side looks at. So a
-//! reader and a writer never wait for each other.
+//! A ring has one reader and one writer at a time: each side has a lock, which it holds while it copies, and a count
+//! that the other side looks at. So a reader and a writer never wait for each other.
 
 use super::numbers::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP, PIPE_BUF};
 use super::spin::Spin;
@@ -82,7 +82,8 @@ impl Ring {
     /// Reads what is there, or with `peek` looks at it: how many bytes; 0 at the end.
     pub(crate) fn take(&self, into: &mut [u8], peek: bool) -> Result<usize, Errno> {
         self.reading.with(|()| {
-            // First whether that is the end, then how much there is: in this order nothing that was written before the end is missed.
+            // First whether that is the end, then how much there is: in this order nothing that was written before the
+            // end is missed.
             let ended = self.is_writer_gone();
             // Relaxed: only readers store it, under their lock.
             let read = self.read.load(Ordering::Relaxed);
@@ -95,8 +96,8 @@ impl Ring {
             let (first, rest) = into[..count].split_at_mut(count.min(ROOM - read % ROOM));
             // Relaxed: the pointer came before the bytes.
             let bytes = self.bytes.load(Ordering::Relaxed);
-            // SAFETY: as something was written, `bytes` is a block of `ROOM` bytes. From `read` on there are `there` bytes that the writer has written
-            // and does not touch until `read` has passed them.
+            // SAFETY: as something was written, `bytes` is a block of `ROOM` bytes. From `read` on there are `there`
+            // bytes that the writer has written and does not touch until `read` has passed them.
             unsafe {
                 core::ptr::copy_nonoverlapping(bytes.add(read % ROOM), first.as_mut_ptr(), first.len());
                 core::ptr::copy_nonoverlapping(bytes, rest.as_mut_ptr(), rest.len());
@@ -128,7 +129,8 @@ impl Ring {
             let count = room.min(from.len());
             let (first, rest) = from[..count].split_at(count.min(ROOM - written % ROOM));
             let bytes = self.bytes()?;
-            // SAFETY: `bytes` is a block of `ROOM` bytes, of which the reader does not touch the `room` ones from `written` on until `written` has passed them.
+            // SAFETY: `bytes` is a block of `ROOM` bytes, of which the reader does not touch the `room` ones from
+            // `written` on until `written` has passed them.
             unsafe {
                 core::ptr::copy_nonoverlapping(first.as_ptr(), bytes.add(written % ROOM), first.len());
                 core::ptr::copy_nonoverlapping(rest.as_ptr(), bytes, rest.len());

@@ -170,7 +170,8 @@ impl<'a> Several<'a> {
     }
 }
 
-/// Waits until something happens to one of several descriptors, or the deadline is there: to how many something happened.
+/// Waits until something happens to one of several descriptors, or the deadline is there: to how many something
+/// happened.
 pub(crate) fn wait(asked: &mut [Asked], deadline: Option<u64>) -> Result<usize, Errno> {
     Several::new(asked).wait(deadline)?;
     Ok(asked.iter().filter(|entry| entry.happened != 0).count())

@@ -1,8 +1,9 @@
 //! What open objects of the device are kept in: what POSIX calls open file descriptions.
 //!
-//! A *reference* names an open object: the number of a slot, and the slot's generation. Descriptors hold references; all duplicates of a descriptor hold the
-//! same one, and the slot counts them. The memory of slots is never given back. So a lane may count itself in at a slot that is just being closed or
-//! used for another object: it then finds nobody there or another generation, and counts itself out again.
+//! A *reference* names an open object: the number of a slot, and the slot's generation. Descriptors hold references;
+//! all duplicates of a descriptor hold the same one, and the slot counts them. The memory of slots is never given back.
+//! So a lane may count itself in at a slot that is just being closed or used for another object: it then finds nobody
+//! there or another generation, and counts itself out again.
 
 use super::object::Object;
 use super::spin::Spin;
@@ -125,7 +126,8 @@ fn leave(slot: &'static Slot, index: u32) -> Option<Object> {
     if slot.count.fetch_sub(1, Ordering::AcqRel) != 1 {
         return None;
     }
-    // SAFETY: nobody is counted, and with nobody counted nobody counts himself in: the slot is this lane's until it is free.
+    // SAFETY: nobody is counted, and with nobody counted nobody counts himself in: the slot is this lane's until it is
+    // free.
     let object = unsafe { (*slot.object.get()).take() };
     PLACES.with(|places| places.free.push(index));
     object

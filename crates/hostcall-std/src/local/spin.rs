@@ -18,7 +18,8 @@ impl<T> Spin<T> {
         Self { lock: AtomicU32::new(0), value: UnsafeCell::new(value) }
     }
 
-    /// Runs `f` while nobody else uses the value. `f` takes no other lock of which a holder may want this one, and makes no call to the host.
+    /// Runs `f` while nobody else uses the value. `f` takes no other lock of which a holder may want this one, and
+    /// makes no call to the host.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         let mut attempt = 0;
         // Acquire pairs with the release below: what the former holder did to the value is seen.

@@ -1,12 +1,15 @@
 //! File descriptors: small numbers for handles of the host, and for objects of the device.
 //!
-//! An entry is one word, so looking a descriptor up is one load, however many lanes do so. Of a handle of the host it is the handle, of which two bits that
-//! handles leave free say what it stands for. Of an object of the device it is the object's reference ([`slots`]), and those bits are 0. Words below 2³² are
-//! marks: free, a standard stream, a standard stream that was closed.
+//! An entry is one word, so looking a descriptor up is one load, however many lanes do so. Of a handle of the host it
+//! is the handle, of which two bits that handles leave free say what it stands for. Of an object of the device it is
+//! the object's reference ([`slots`]), and those bits are 0. Words below 2³² are marks: free, a standard stream, a
+//! standard stream that was closed.
 //!
-//! Duplicates of a descriptor for an object share a reference. Duplicates of one for a handle have handles of their own, which the host keeps for the same open file.
+//! Duplicates of a descriptor for an object share a reference. Duplicates of one for a handle have handles of their
+//! own, which the host keeps for the same open file.
 //!
-//! Closing a descriptor while others use it is safe: an object stays until they are done, and a handle that is closed is refused by the host.
+//! Closing a descriptor while others use it is safe: an object stays until they are done, and a handle that is closed
+//! is refused by the host.
 
 use super::machine;
 use super::numbering::{NUMBERS, Numbering};
@@ -213,7 +216,8 @@ pub(crate) fn duplicate(fd: i32, least: i32, flags: i32) -> Result<i32, Errno> {
     Ok(new)
 }
 
-/// Makes `to` another descriptor for what `from` stands for, and closes what it stood for before; `flags` may be `O_CLOEXEC`.
+/// Makes `to` another descriptor for what `from` stands for, and closes what it stood for before; `flags` may be
+/// `O_CLOEXEC`.
 pub(crate) fn duplicate_to(from: i32, to: i32, flags: i32) -> Result<i32, Errno> {
     let old = target(from)?;
     let (number, entry) = entry(to)?;
@@ -255,7 +259,8 @@ pub(crate) fn set_own_flags(fd: i32, mask: i32, bits: i32) {
     }
 }
 
-/// The status of the open file: access mode, `O_NONBLOCK`, `O_APPEND`. Whether calls on a socket of the host wait, the host knows.
+/// The status of the open file: access mode, `O_NONBLOCK`, `O_APPEND`. Whether calls on a socket of the host wait, the
+/// host knows.
 pub(crate) fn status(fd: i32) -> Result<i32, Errno> {
     Ok(match target(fd)? {
         Target::Object(reference) => held(reference)?.status(),

@@ -33,7 +33,8 @@ fn check(held: &Held, forbidden: i32) -> Result<(), Errno> {
 
 /// Receives, or with `peek` looks; with `now` without waiting: how many bytes.
 pub(crate) fn receive(held: &Held, into: &mut [u8], peek: bool, now: bool) -> Result<usize, Errno> {
-    // What neither waits nor calls the host could be repeated for ever by a thread of a program that ends: a pair whose other side is gone.
+    // What neither waits nor calls the host could be repeated for ever by a thread of a program that ends: a pair whose
+    // other side is gone.
     machine::end_if_ending();
     check(held, O_WRONLY)?;
     let mut attempt = || match (&**held, held.socket()) {

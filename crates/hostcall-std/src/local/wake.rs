@@ -1,27 +1,32 @@
 //! How a lane waits for objects of the device, and for handles of the host at the same time.
 //!
-//! A lane that waits has a [`Waiter`], whose word says where it waits. It enters the waiter into the [`Listeners`] of all objects that it waits
-//! for, and then, again and again:
+//! A lane that waits has a [`Waiter`], whose word says where it waits. It enters the waiter into the [`Listeners`] of
+//! all objects that it waits for, and then, again and again:
 //!
 //! 1. arms the waiter (its word is [`HERE`]),
 //! 2. looks at the objects, and goes on if one is ready,
-//! 3. waits: until the word is not [`HERE`] any more, if it waits for objects of the device alone. If it also waits for handles of the host, it changes the
-//!    word to [`HOST`] and makes *one* call, which waits on the host for all those handles and for the waiter's *alarm*. An alarm is a handle of the host like
-//!    any other; it becomes ready when somebody rings it.
+//! 3. waits: until the word is not [`HERE`] any more, if it waits for objects of the device alone. If it also waits for
+//!    handles of the host, it changes the word to [`HOST`] and makes *one* call, which waits on the host for all those
+//!    handles and for the waiter's *alarm*. An alarm is a handle of the host like any other; it becomes ready when
+//!    somebody rings it.
 //!
-//! Whoever changes an object then tells its listeners: sets their words to [`WOKEN`], and rings the alarm of those whose word was [`HOST`].
+//! Whoever changes an object then tells its listeners: sets their words to [`WOKEN`], and rings the alarm of those
+//! whose word was [`HOST`].
 //!
-//! So a lane that waits polls one word: its own, or the reply of its one call. A wake of one that waits on the host costs the waker one message that
-//! nobody answers, and the waiter the reply. The other ways were not taken: slices of host polls that grow would cost a call for each slice and
-//! up to a slice of delay; a pending call that is abandoned keeps its port until the host has answered it, which it does not before something happens.
+//! So a lane that waits polls one word: its own, or the reply of its one call. A wake of one that waits on the host
+//! costs the waker one message that nobody answers, and the waiter the reply. The other ways were not taken: slices of
+//! host polls that grow would cost a call for each slice and up to a slice of delay; a pending call that is abandoned
+//! keeps its port until the host has answered it, which it does not before something happens.
 //!
 //! # Why no wake is lost
 //!
-//! The waiter stores [`HERE`], passes a fence, and looks at the object. The waker changes the object, passes a fence, and looks for listeners.
-//! One of the two fences is first. If it is the waker's, the waiter sees the change. If it is the waiter's, the waker sees the listener, and its swap of the word
-//! comes behind the waiter's store: the waiter finds [`WOKEN`], be it on the way to the host (it does not go) or there (it is rung).
+//! The waiter stores [`HERE`], passes a fence, and looks at the object. The waker changes the object, passes a fence,
+//! and looks for listeners. One of the two fences is first. If it is the waker's, the waiter sees the change. If it is
+//! the waiter's, the waker sees the listener, and its swap of the word comes behind the waiter's store: the waiter
+//! finds [`WOKEN`], be it on the way to the host (it does not go) or there (it is rung).
 //!
-//! An alarm may be rung late, when the waiter has gone on already. Then its next wait on the host ends for no reason, and begins again.
+//! An alarm may be rung late, when the waiter has gone on already. Then its next wait on the host ends for no reason,
+//! and begins again.
 
 use super::machine;
 use super::spin::Spin;
@@ -44,7 +49,8 @@ pub(crate) struct Waiter {
     alarm: AtomicU64,
 }
 
-/// Waiters that nobody uses. They are kept for the sake of their alarms, and there are as many as lanes have waited at a time.
+/// Waiters that nobody uses. They are kept for the sake of their alarms, and there are as many as lanes have waited at
+/// a time.
 static IDLE: Spin<Vec<Arc<Waiter>>> = Spin::new(Vec::new());
 
 impl Waiter {
@@ -60,7 +66,8 @@ impl Waiter {
 
     /// From here on, a change that is not seen wakes it.
     pub(crate) fn arm(&self) {
-        // A swap, so that it is ordered with those of `wake`: a wake that came before is over, because what it told of is looked at now.
+        // A swap, so that it is ordered with those of `wake`: a wake that came before is over, because what it told of
+        // is looked at now.
         self.state.swap(HERE, Ordering::AcqRel);
         // Pairs with the fence in `Listeners::tell`.
         fence(Ordering::SeqCst);
@@ -81,7 +88,8 @@ impl Waiter {
         true
     }
 
-    /// Makes a call that waits on the host, among others for the alarm that it is given; `None` if the waiter was woken before.
+    /// Makes a call that waits on the host, among others for the alarm that it is given; `None` if the waiter was woken
+    /// before.
     pub(crate) fn wait_on_host<R>(&self, call: impl FnOnce(u64) -> Result<R, Errno>) -> Result<Option<R>, Errno> {
         // Relaxed: the alarm is made by the lane that waits, and `wake` loads it behind the swap below.
         let mut alarm = self.alarm.load(Ordering::Relaxed);

@@ -5,7 +5,8 @@ use crate::abi::{AF_INET, AF_INET6, AF_UNIX, in_addr, in6_addr, sockaddr, sockad
 use crate::error::Errno;
 use core::mem::size_of;
 
-/// An address as it travels: 4 or 6, port, the address in four units whose bytes are in the order of the network, flow label, scope.
+/// An address as it travels: 4 or 6, port, the address in four units whose bytes are in the order of the network, flow
+/// label, scope.
 pub(crate) type Address = [u32; 8];
 
 /// # Safety

@@ -63,7 +63,8 @@ pub unsafe extern "C" fn libc_sendmsg(fd: i32, message: *const msghdr, flags: i3
 /// Receives one message into several places: how many bytes.
 ///
 /// # Safety
-/// `message` is valid for reads and writes, its vectors are so many as it says, and each is valid for writes of its length; so is the place for the name.
+/// `message` is valid for reads and writes, its vectors are so many as it says, and each is valid for writes of its
+/// length; so is the place for the name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_recvmsg(fd: i32, message: *mut msghdr, flags: i32) -> isize {
     // SAFETY: the caller's.

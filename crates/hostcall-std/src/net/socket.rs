@@ -15,7 +15,8 @@ use hostcall_abi::std_services::{event, option};
 /// No address.
 const NONE: Address = [0; 8];
 
-/// Makes a call; while it says that it would wait, and is not to be over `now`, waits for `events` as the socket's mode wants, and makes it again.
+/// Makes a call; while it says that it would wait, and is not to be over `now`, waits for `events` as the socket's mode
+/// wants, and makes it again.
 fn waiting<T>(handle: u64, events: u32, now: bool, mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {
@@ -155,7 +156,8 @@ pub unsafe extern "C" fn libc_recv(fd: i32, into: *mut u8, len: usize, flags: i3
 /// Receives: how many bytes, and from where.
 ///
 /// # Safety
-/// `into` is valid for writes of `len` bytes; `name_len` is null or valid, and `name` null or valid for writes of `*name_len` bytes.
+/// `into` is valid for writes of `len` bytes; `name_len` is null or valid, and `name` null or valid for writes of
+/// `*name_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_recvfrom(
     fd: i32,

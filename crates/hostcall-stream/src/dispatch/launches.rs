@@ -8,7 +8,8 @@ use super::{Dispatch, Shape, name};
 
 /// Bits of a launch's number in a message.
 const BITS: u64 = 0x3ff;
-/// Launches of a device that are kept though they are not settled. Those before are forgotten, which is said as unknown.
+/// Launches of a device that are kept though they are not settled. Those before are forgotten, which is said as
+/// unknown.
 const MOST: usize = 1 << 16;
 
 /// What the bits of messages have to do with the host's numbers.
@@ -151,7 +152,8 @@ impl Launches {
             !open.is_empty()
         });
         let floor = self.floor();
-        // What may run: of the simulator it is known, because an end is told before the next launch of its queue starts.
+        // What may run: of the simulator it is known, because an end is told before the next launch of its queue
+        // starts.
         let same = self.numbering == Numbering::Same;
         let newest = if same { self.first_of_queues().max().unwrap_or(number) } else { self.newest };
         let mark = self.mark.get_or_insert(Mark { below: floor, newest, passed: None });

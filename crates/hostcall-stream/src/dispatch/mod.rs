@@ -1,23 +1,28 @@
 //! Which launch a message is of, and so of which kernel.
 //!
-//! A message has the low 10 bits of its launch's number, and its ring says the device. The host knows the launches that it makes. A message that is being
-//! read is of a launch that has *begun* (in the simulator: is not behind another in its queue) and is not *settled*: nobody can say yet that all of its
-//! messages have been handed on. Of these launches the ones count whose numbers end in the message's bits. If there is one, it is this one: so it always
-//! is while at most 1023 launches lie between the oldest that is not settled and the newest. If there are several, the number is unknown, and the kernel
-//! too unless all of them are of one kernel. If there is none, the host did not make the launch.
+//! A message has the low 10 bits of its launch's number, and its ring says the device. The host knows the launches that
+//! it makes. A message that is being read is of a launch that has *begun* (in the simulator: is not behind another in
+//! its queue) and is not *settled*: nobody can say yet that all of its messages have been handed on. Of these launches
+//! the ones count whose numbers end in the message's bits. If there is one, it is this one: so it always is while at
+//! most 1023 launches lie between the oldest that is not settled and the newest. If there are several, the number is
+//! unknown, and the kernel too unless all of them are of one kernel. If there is none, the host did not make the
+//! launch.
 //!
-//! *When is a launch settled?* When [`Streams::wait`](crate::Streams::wait) has drained the rings after its end. Or earlier, if messages of
-//! [`Policy::Latest`](hostcall_abi::stream::Policy::Latest), which may lie around for long, are not among them: let all launches below `below` have ended
-//! while `newest` was the newest that may run, and later all up to `newest`. Every message of the former was stored by their ends, and what is missing before one in its
-//! ring was reserved earlier, so by a launch up to `newest`, which has stored it, too. So a reader that then reads each ring until nothing is there has
-//! handed on all messages of launches below `below`.
+//! *When is a launch settled?* When [`Streams::wait`](crate::Streams::wait) has drained the rings after its end. Or
+//! earlier, if messages of [`Policy::Latest`](hostcall_abi::stream::Policy::Latest), which may lie around for long, are
+//! not among them: let all launches below `below` have ended while `newest` was the newest that may run, and later all
+//! up to `newest`. Every message of the former was stored by their ends, and what is missing before one in its ring was
+//! reserved earlier, so by a launch up to `newest`, which has stored it, too. So a reader that then reads each ring
+//! until nothing is there has handed on all messages of launches below `below`.
 //!
-//! *What the bits are.* In the simulator the low bits of the host's own number. On CUDA those of `%gridid`, "the temporal grid launch number for this
-//! context" (PTX ISA), which an H200 counts by one for each kernel, over all streams (`docs/guide/streams.md`). By how much it differs from its own numbers
-//! the host asks the device ([`probe`]) when rings are attached, or learns it from messages that can be of one launch only, of which it believes two
-//! that agree. A graph, a refused launch, and what was launched in [`Queue::track`](offload::Queue::track) begin another *run* of launches, of which it
-//! is to be learnt again: [`Streams::wait`](crate::Streams::wait) asks the device if a message's launch stayed unknown. Launches whose calls overlap may
-//! be in any order. Where nothing else is known, and on AMD GPUs, whose waves know no number, all launches that are not settled count.
+//! *What the bits are.* In the simulator the low bits of the host's own number. On CUDA those of `%gridid`, "the
+//! temporal grid launch number for this context" (PTX ISA), which an H200 counts by one for each kernel, over all
+//! streams (`docs/guide/streams.md`). By how much it differs from its own numbers the host asks the device ([`probe`])
+//! when rings are attached, or learns it from messages that can be of one launch only, of which it believes two that
+//! agree. A graph, a refused launch, and what was launched in [`Queue::track`](offload::Queue::track) begin another
+//! *run* of launches, of which it is to be learnt again: [`Streams::wait`](crate::Streams::wait) asks the device if a
+//! message's launch stayed unknown. Launches whose calls overlap may be in any order. Where nothing else is known, and
+//! on AMD GPUs, whose waves know no number, all launches that are not settled count.
 
 mod launches;
 mod probe;
@@ -40,15 +45,16 @@ pub use shape::Shape;
 pub struct Dispatch {
     /// Its number on its device, from 1 on, in the order in which the host made launches; `None`: unknown.
     pub number: Option<u64>,
-    /// The name of its kernel; `None`: unknown, as of every launch that was made by other means than [`Queue::launch`](offload::Queue::launch).
+    /// The name of its kernel; `None`: unknown, as of every launch that was made by other means than
+    /// [`Queue::launch`](offload::Queue::launch).
     pub kernel: Option<&'static str>,
     /// The shape of its grid and of its workgroups; `None`: unknown, as above.
     pub shape: Option<Shape>,
 }
 
 impl Dispatch {
-    /// A launch with this number, of the kernel with this name, whose shape is unknown. (The name, as a [`Name`] has it, is kept as long as the process. Beyond 65536 names, or
-    /// 16 MiB of them, it is unknown.)
+    /// A launch with this number, of the kernel with this name, whose shape is unknown. (The name, as a [`Name`] has
+    /// it, is kept as long as the process. Beyond 65536 names, or 16 MiB of them, it is unknown.)
     pub fn new(number: Option<u64>, kernel: Option<&str>) -> Self {
         Self { number, kernel: kernel.and_then(name), shape: None }
     }
@@ -78,7 +84,8 @@ impl fmt::Display for Dispatch {
 /// Kernels whose names are kept, and bytes of all of them.
 const NAMES: (usize, usize) = (1 << 16, 16 << 20);
 
-/// A kernel's name, which stays as long as the process: there are as many as its programs have kernels. `None`: there are too many, as a file may claim.
+/// A kernel's name, which stays as long as the process: there are as many as its programs have kernels. `None`: there
+/// are too many, as a file may claim.
 fn name(kernel: &str) -> Option<&'static str> {
     static ALL: Mutex<Option<(HashSet<&'static str>, usize)>> = Mutex::new(None);
     let mut all = lock(&ALL);
@@ -169,8 +176,8 @@ impl Last {
         Self { source, asked: None, dispatch: Dispatch::default() }
     }
 
-    /// The launch that a message with these bits is of. Asked once for each message, when it is read: what recordings, sinks and handlers say of it
-    /// is the same, though more may be known later.
+    /// The launch that a message with these bits is of. Asked once for each message, when it is read: what recordings,
+    /// sinks and handlers say of it is the same, though more may be known later.
     #[inline(always)]
     pub(crate) fn dispatch(&mut self, bits: u32, dispatches: &Dispatches) -> Dispatch {
         let asked = Some((bits, dispatches.version()));
@@ -213,7 +220,8 @@ impl Look {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Of each of its rings a look that began in this epoch or later has reached the place behind which nothing was, and all has been handed on.
+    /// Of each of its rings a look that began in this epoch or later has reached the place behind which nothing was,
+    /// and all has been handed on.
     pub(crate) fn has_seen(&self, epoch: u64) {
         // Release pairs with the acquire in `Dispatches::settle`.
         self.0.store(epoch, Ordering::Release);
@@ -221,7 +229,8 @@ impl Look {
 }
 
 impl Dispatches {
-    /// The source that messages from a device have: its launches are known from now on. `lasting`: it has messages of `Policy::Latest`.
+    /// The source that messages from a device have: its launches are known from now on. `lasting`: it has messages of
+    /// `Policy::Latest`.
     pub(crate) fn source(&self, device: &Device, lasting: bool) -> u16 {
         let mut devices = self.devices.write().unwrap_or_else(PoisonError::into_inner);
         let known = devices.len();

@@ -51,7 +51,8 @@ impl Probe {
         let answer = self.queue.device().alloc_host::<u64>(1)?;
         answer.write(0, &[0])?;
         let kernel = self.program.kernel(KERNEL)?;
-        // SAFETY: its parameter is the address of a u64 that the device may write. The memory is freed when no kernel runs any more.
+        // SAFETY: its parameter is the address of a u64 that the device may write. The memory is freed when no kernel
+        // runs any more.
         unsafe { self.queue.launch(&kernel, Launch::linear(1, 1), Args::new().address(answer.address())) }?;
         // SAFETY: the memory has a word, which the kernel writes once, and this is all that reads it.
         let word = unsafe { AtomicU64::from_ptr(answer.as_ptr()) };

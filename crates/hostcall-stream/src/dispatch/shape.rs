@@ -14,13 +14,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// x, y and z of the workgroup with this number in its grid ([`Origin::group`](crate::Origin::group)); `None`: there is none.
+    /// x, y and z of the workgroup with this number in its grid ([`Origin::group`](crate::Origin::group)); `None`:
+    /// there is none.
     pub fn group(&self, number: u64) -> Option<[u32; 3]> {
         place(number, self.groups)
     }
 
-    /// x, y and z of the lane with this number in its workgroup: its wave's number times the lanes of a wave, and the lane's number in the wave.
-    /// `None`: there is none.
+    /// x, y and z of the lane with this number in its workgroup: its wave's number times the lanes of a wave, and the
+    /// lane's number in the wave. `None`: there is none.
     pub fn lane(&self, number: u32) -> Option<[u32; 3]> {
         place(number.into(), self.group_size)
     }

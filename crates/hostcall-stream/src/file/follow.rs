@@ -68,8 +68,8 @@ impl Follower {
 }
 
 impl Growing {
-    /// The length of the part that begins at `position`, if all of it is there; else 0. One that makes no sense counts as there: the reader says what is
-    /// wrong with it.
+    /// The length of the part that begins at `position`, if all of it is there; else 0. One that makes no sense counts
+    /// as there: the reader says what is wrong with it.
     fn part(&mut self) -> io::Result<u64> {
         let length = self.file.metadata()?.len();
         if length < self.position {

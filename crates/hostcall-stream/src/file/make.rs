@@ -1,4 +1,5 @@
-//! Writing a recording message by message: for tests of what reads recordings, and for programs that turn other traces into recordings.
+//! Writing a recording message by message: for tests of what reads recordings, and for programs that turn other traces
+//! into recordings.
 
 use std::io::{self, Write};
 
@@ -18,8 +19,8 @@ const LONGEST: usize = (MAX_GRANULES * GRANULE) as usize;
 
 /// Writes a recording of messages that no ring held.
 ///
-/// [`StreamsBuilder::record`](crate::StreamsBuilder::record) is how a run is recorded. A writer checks nothing but what it could not write: what it is given
-/// may be a recording that a [`Reader`](super::Reader) refuses.
+/// [`StreamsBuilder::record`](crate::StreamsBuilder::record) is how a run is recorded. A writer checks nothing but what
+/// it could not write: what it is given may be a recording that a [`Reader`](super::Reader) refuses.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -83,8 +84,8 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&dispatch_frame(ring as u16, launch & LAUNCH, dispatch))
     }
 
-    /// Adds a message: its header, and the values of its lanes, lane by lane; or, if it is [of bytes](hostcall_abi::stream::Kind::Bytes), these. [`Header::granules`] is set as it
-    /// must be.
+    /// Adds a message: its header, and the values of its lanes, lane by lane; or, if it is [of
+    /// bytes](hostcall_abi::stream::Kind::Bytes), these. [`Header::granules`] is set as it must be.
     ///
     /// # Errors
     /// The system's, and when no program has the ring or there is no such message.

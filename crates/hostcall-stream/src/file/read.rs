@@ -127,8 +127,9 @@ struct Place {
 
 /// Reads a recording from its beginning to its end, message by message.
 ///
-/// Memory: the contents of one frame (16 MiB at most, in two forms), the values of one message (8 KiB, and 120 KiB of bytes or text), the programs (64 MiB of text at most), and
-/// launches (4 million at most, of each ring and number the last).
+/// Memory: the contents of one frame (16 MiB at most, in two forms), the values of one message (8 KiB, and 120 KiB of
+/// bytes or text), the programs (64 MiB of text at most), and launches (4 million at most, of each ring and number the
+/// last).
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
@@ -270,7 +271,8 @@ impl<R: Read> Reader<R> {
         self.counters.as_ref()
     }
 
-    /// How it ends; `None`: that is not known before [`Reader::next`] has returned `None`, and after an error it never is.
+    /// How it ends; `None`: that is not known before [`Reader::next`] has returned `None`, and after an error it never
+    /// is.
     pub fn ending(&self) -> Option<Ending> {
         self.ending
     }
@@ -288,7 +290,8 @@ impl<R: Read> Reader<R> {
     /// The next message; `None` at the end. After an error there is none.
     ///
     /// # Errors
-    /// When the file is damaged, or the system fails to read it. That a file is cut off is no error, see [`Reader::ending`].
+    /// When the file is damaged, or the system fails to read it. That a file is cut off is no error, see
+    /// [`Reader::ending`].
     #[expect(clippy::should_implement_trait, reason = "messages borrow the reader's memory, which iterators cannot say")]
     pub fn next(&mut self) -> Result<Option<Message<'_>>, Error> {
         if self.failed {

@@ -8,7 +8,8 @@ use crate::batch::{Batch, Head, Pending};
 use crate::schema::Schema;
 use crate::sites::Sites;
 
-/// Collects the messages of one type into batches, so that a [`Handler`](crate::Handler) takes those of a recording as it takes those of a kernel.
+/// Collects the messages of one type into batches, so that a [`Handler`](crate::Handler) takes those of a recording as
+/// it takes those of a kernel.
 ///
 /// ```no_run
 /// use hostcall_stream::handlers::HeatMap;

@@ -1,8 +1,9 @@
 //! Writing a recording.
 //!
-//! A thread that reads rings appends messages to a buffer of its own, in frames. A full buffer goes through a short queue to one thread that writes. While
-//! the queue is full, the thread that reads rings waits, so waves wait for room or drop their messages, as their policy says. When a write fails, what comes
-//! later is counted and let go, and nobody waits any more.
+//! A thread that reads rings appends messages to a buffer of its own, in frames. A full buffer goes through a short
+//! queue to one thread that writes. While the queue is full, the thread that reads rings waits, so waves wait for room
+//! or drop their messages, as their policy says. When a write fails, what comes later is counted and let go, and nobody
+//! waits any more.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -137,7 +138,8 @@ impl Recording {
         &self.path
     }
 
-    /// Numbers the rings of a program and writes what it is; the number of its first ring. `None`: the file has no numbers left.
+    /// Numbers the rings of a program and writes what it is; the number of its first ring. `None`: the file has no
+    /// numbers left.
     pub(crate) fn program(&self, mut program: Program) -> Option<u32> {
         let mut described = locked(&self.described);
         program.first_ring = described.rings;

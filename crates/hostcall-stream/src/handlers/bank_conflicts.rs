@@ -22,15 +22,17 @@ pub struct Banks {
 const SIZES: usize = 8;
 
 impl Banks {
-    /// NVIDIA's: 32 banks of 4 bytes. All 32 lanes are served together if they access up to 4 bytes each, 16 and 16 if 8, and 8 at a time if more
-    /// (CUDA C++ Programming Guide, "Shared Memory").
+    /// NVIDIA's: 32 banks of 4 bytes. All 32 lanes are served together if they access up to 4 bytes each, 16 and 16 if
+    /// 8, and 8 at a time if more (CUDA C++ Programming Guide, "Shared Memory").
     pub fn nvidia() -> Self {
         Self::new(32, 4).lanes(8, 16).lanes(16, 8).lanes(32, 8).lanes(64, 8).lanes(128, 8)
     }
 
-    /// `count` banks of `bytes` bytes each, rounded up to a power of two, that serve 32 neighbouring lanes together whatever they access.
+    /// `count` banks of `bytes` bytes each, rounded up to a power of two, that serve 32 neighbouring lanes together
+    /// whatever they access.
     ///
-    /// AMD's serve other lanes together for each architecture and size: [`Banks::lanes`] and [`Banks::groups`] say which.
+    /// AMD's serve other lanes together for each architecture and size: [`Banks::lanes`] and [`Banks::groups`] say
+    /// which.
     pub fn new(count: u32, bytes: u32) -> Self {
         let word_log2 = bytes.clamp(1, Access::MAX_BYTES).next_power_of_two().trailing_zeros();
         let groups = std::array::from_fn(|_| neighbours(32));
@@ -43,8 +45,8 @@ impl Banks {
         self
     }
 
-    /// The lanes of each of these masks are served together if they access `bytes` bytes each, and those of no mask, too. A lane in two masks is one of the
-    /// first.
+    /// The lanes of each of these masks are served together if they access `bytes` bytes each, and those of no mask,
+    /// too. A lane in two masks is one of the first.
     pub fn groups(mut self, bytes: u32, masks: &[u64]) -> Self {
         let mut rest = u64::MAX;
         let mut groups = Vec::new();
@@ -58,7 +60,8 @@ impl Banks {
         self
     }
 
-    /// Cycles that an access of a wave takes in each group of lanes: those that it takes, and the least for so many words.
+    /// Cycles that an access of a wave takes in each group of lanes: those that it takes, and the least for so many
+    /// words.
     fn cycles<'a>(&'a self, lanes: &'a [(u32, Access)], words: &'a mut Words) -> impl Iterator<Item = (u64, u64)> + 'a {
         let largest = lanes.iter().map(|(_, access)| access.bytes()).max().unwrap_or(1);
         self.groups[size(largest)].iter().filter_map(move |mask| {
@@ -99,8 +102,8 @@ struct Words {
 
 /// Conflicts of banks in accesses of waves to the workgroup's memory, from [`Access`]es.
 ///
-/// Each message is one access of a wave; of its lanes, those count whose space is [`Space::Shared`]. There is a row for each place in the source and kind of
-/// access: at most 262 144 (21 MB on each thread).
+/// Each message is one access of a wave; of its lanes, those count whose space is [`Space::Shared`]. There is a row for
+/// each place in the source and kind of access: at most 262 144 (21 MB on each thread).
 #[derive(Clone, Debug)]
 pub struct BankConflicts {
     banks: Banks,

@@ -10,13 +10,15 @@ use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
 
-/// The timeline of workgroups, from the [`Interval`]s of their waves: how long they took, on which SM, and how many ran at once.
+/// The timeline of workgroups, from the [`Interval`]s of their waves: how long they took, on which SM, and how many ran
+/// at once.
 ///
-/// A workgroup lasts from the beginning of its first interval to the end of its last one. It keeps up to 65 536 workgroups (9 MB on each thread), and up to 2 MB
-/// besides; intervals of further ones are counted. One that ends before it begins is counted apart.
+/// A workgroup lasts from the beginning of its first interval to the end of its last one. It keeps up to 65 536
+/// workgroups (9 MB on each thread), and up to 2 MB besides; intervals of further ones are counted. One that ends
+/// before it begins is counted apart.
 ///
-/// Launches on AMD GPUs and in the simulator have no number: a workgroup of one is taken for that of another. [`Streams::clear`](crate::Streams::clear)
-/// between them keeps them apart.
+/// Launches on AMD GPUs and in the simulator have no number: a workgroup of one is taken for that of another.
+/// [`Streams::clear`](crate::Streams::clear) between them keeps them apart.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     label: Option<u32>,

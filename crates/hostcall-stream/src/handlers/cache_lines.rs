@@ -7,11 +7,12 @@ use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
 
-/// Cache lines and sectors that accesses of waves touch, against the least that could hold their bytes, from [`Access`]es.
+/// Cache lines and sectors that accesses of waves touch, against the least that could hold their bytes, from
+/// [`Access`]es.
 ///
-/// Each message is one access of a wave. Its lanes' bytes are put together: bytes that several lanes access count once, because the memory is asked for them
-/// once. Accesses to the workgroup's memory and to the lane's own are left out. There is a row for each place in the source and kind of access: at most
-/// 262 144 (26 MB on each thread).
+/// Each message is one access of a wave. Its lanes' bytes are put together: bytes that several lanes access count once,
+/// because the memory is asked for them once. Accesses to the workgroup's memory and to the lane's own are left out.
+/// There is a row for each place in the source and kind of access: at most 262 144 (26 MB on each thread).
 #[derive(Clone, Debug)]
 pub struct CacheLines {
     line_log2: u32,
@@ -57,7 +58,8 @@ impl LineUse {
         self.least_sectors = self.least_sectors.saturating_add(other.least_sectors);
     }
 
-    /// Coalescing: the share of the bytes in touched sectors that the waves need, in percent; `None`: there were no accesses.
+    /// Coalescing: the share of the bytes in touched sectors that the waves need, in percent; `None`: there were no
+    /// accesses.
     pub fn efficiency(&self) -> Option<f64> {
         percent(self.bytes, self.sectors.saturating_mul(1 << SECTOR_LOG2))
     }
@@ -87,7 +89,8 @@ impl Default for CacheLines {
 }
 
 impl CacheLines {
-    /// Lines of so many bytes: 128 on NVIDIA GPUs and AMD's MI300, 64 on older ones of AMD. A power of two from 32 on; others are rounded up.
+    /// Lines of so many bytes: 128 on NVIDIA GPUs and AMD's MI300, 64 on older ones of AMD. A power of two from 32 on;
+    /// others are rounded up.
     pub fn of(bytes: u32) -> Self {
         Self { line_log2: bytes.clamp(1 << SECTOR_LOG2, 1 << 20).next_power_of_two().trailing_zeros() }
     }
@@ -108,7 +111,8 @@ impl CacheLines {
 fn pieces(spans: &[(u64, u64)], log2: u32) -> u64 {
     let (mut count, mut next) = (0, 0);
     for (first, last) in spans {
-        // All pieces from this one's first to before `next` are counted, because the spans are sorted by their first byte.
+        // All pieces from this one's first to before `next` are counted, because the spans are sorted by their first
+        // byte.
         let (first, end) = ((first >> log2).max(next), (last >> log2) + 1);
         if end > first {
             count += end - first;

@@ -11,8 +11,8 @@ use crate::report::{self, Cell, Report};
 
 /// How often each key comes that a closure finds in values and where they come from.
 ///
-/// It keeps up to 65 536 keys on each thread, exactly; values of further ones are counted together. For keys without number there is
-/// [`TopK`](super::TopK).
+/// It keeps up to 65 536 keys on each thread, exactly; values of further ones are counted together. For keys without
+/// number there is [`TopK`](super::TopK).
 ///
 /// ```
 /// use hostcall_stream::handlers::Counts;

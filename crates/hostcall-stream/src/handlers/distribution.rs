@@ -4,7 +4,8 @@ use hdrhistogram::Histogram;
 
 use crate::report::Cell;
 
-/// The distribution of a number: count, sum, least and greatest value exactly, quantiles within 1 %. Takes 58 KiB at most.
+/// The distribution of a number: count, sum, least and greatest value exactly, quantiles within 1 %. Takes 58 KiB at
+/// most.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     count: u64,
@@ -80,7 +81,8 @@ impl Distribution {
         Some(histogram.value_at_quantile(share).clamp(self.min, self.max))
     }
 
-    /// How many are 0, 1, 2 to 3, 4 to 7, and so on: the least and the greatest value that counts, and the count, where it is not 0.
+    /// How many are 0, 1, 2 to 3, 4 to 7, and so on: the least and the greatest value that counts, and the count, where
+    /// it is not 0.
     pub fn bins(&self) -> Vec<(u64, u64, u64)> {
         let mut counts = [0u64; 64];
         for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {

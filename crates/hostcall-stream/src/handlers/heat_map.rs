@@ -10,8 +10,8 @@ use crate::report::{self, Cell, Report};
 
 /// Accesses to the pages of memory, from [`Access`]es.
 ///
-/// An access counts for the page of its first byte. Atomic operations count as reads and as writes. It keeps up to a million pages (56 MB on each thread);
-/// accesses to further ones are counted together.
+/// An access counts for the page of its first byte. Atomic operations count as reads and as writes. It keeps up to a
+/// million pages (56 MB on each thread); accesses to further ones are counted together.
 #[derive(Clone, Debug)]
 pub struct HeatMap {
     page_log2: u32,
@@ -141,7 +141,8 @@ impl Handler<Access> for HeatMap {
     type State = Heat;
 
     fn fold(&self, heat: &mut Heat, batch: &Batch<'_, Access>) -> Flow {
-        // Neighbouring accesses are often to one page, and all messages of one launch: a table is looked at where they change.
+        // Neighbouring accesses are often to one page, and all messages of one launch: a table is looked at where they
+        // change.
         let (mut page, mut on_page) = (0, Traffic::default());
         let (mut launch, mut of_launch) = ((0, 0), Traffic::default());
         let mut last = None;

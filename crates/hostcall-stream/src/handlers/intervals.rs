@@ -11,7 +11,8 @@ use crate::report::{self, Cell, Report};
 
 /// How long intervals took, by what was measured and where, from [`Interval`]s.
 ///
-/// It keeps up to 256 labels and sites (15 MB on each thread); intervals of further ones are counted together. One that ends before it begins is counted apart.
+/// It keeps up to 256 labels and sites (15 MB on each thread); intervals of further ones are counted together. One that
+/// ends before it begins is counted apart.
 #[derive(Clone, Debug)]
 pub struct Intervals {
     names: BTreeMap<u32, String>,

@@ -76,8 +76,8 @@ impl Logger {
         })
     }
 
-    /// Hands on no line that is less important. (The device sends it all the same: [`StreamsBuilder::sites`](crate::StreamsBuilder::sites) is what turns
-    /// places off.)
+    /// Hands on no line that is less important. (The device sends it all the same:
+    /// [`StreamsBuilder::sites`](crate::StreamsBuilder::sites) is what turns places off.)
     pub fn least(mut self, level: Level) -> Self {
         self.least = level;
         self

@@ -12,8 +12,8 @@
 //! | [`Counts`] | any | how often each value of a key comes |
 //! | [`TopK`] | any | the same for keys without number, about |
 //!
-//! Numbers that a device sends are believed, but do no harm: sums stop at their largest value, and each handler says how much memory it takes at most on each
-//! thread. What is beyond is counted, and the report says so.
+//! Numbers that a device sends are believed, but do no harm: sums stop at their largest value, and each handler says
+//! how much memory it takes at most on each thread. What is beyond is counted, and the report says so.
 
 mod bank_conflicts;
 mod blocks;

@@ -11,9 +11,10 @@ use crate::report::{self, Cell, Report};
 
 /// The most frequent of any number of keys that a closure finds in values and where they come from.
 ///
-/// With room for `k` keys, each count is too small by at most one `k`-th of all values, and a key that comes more often than that is there. It takes memory for
-/// twice `k` keys on each thread. (Misra and Gries, "Finding repeated elements", 1982, with many counters lowered at once; sums of such tables keep the
-/// bound: Agarwal et al., "Mergeable Summaries", 2012.)
+/// With room for `k` keys, each count is too small by at most one `k`-th of all values, and a key that comes more often
+/// than that is there. It takes memory for twice `k` keys on each thread. (Misra and Gries, "Finding repeated
+/// elements", 1982, with many counters lowered at once; sums of such tables keep the bound: Agarwal et al., "Mergeable
+/// Summaries", 2012.)
 ///
 /// ```
 /// use hostcall_stream::handlers::TopK;
@@ -45,7 +46,8 @@ impl<K: Eq + Hash> Default for Sketch<K> {
 }
 
 impl<K: Eq + Hash + Ord + Clone> Sketch<K> {
-    /// The keys with the counts that are certain, the most frequent ones first. The true count is larger by at most [`Sketch::missed`].
+    /// The keys with the counts that are certain, the most frequent ones first. The true count is larger by at most
+    /// [`Sketch::missed`].
     pub fn rows(&self) -> Vec<(K, u64)> {
         most_frequent(&self.counts)
     }
@@ -68,8 +70,9 @@ impl<K: Eq + Hash + Ord + Clone> Sketch<K> {
         }
     }
 
-    /// Lowers all counts by that of rank `room`, and forgets the keys that have none left: at most `room` stay, and more than as many counts are lowered, so
-    /// each lowering takes `room` times as much from the sum of counts as it adds to what is missed.
+    /// Lowers all counts by that of rank `room`, and forgets the keys that have none left: at most `room` stay, and
+    /// more than as many counts are lowered, so each lowering takes `room` times as much from the sum of counts as it
+    /// adds to what is missed.
     fn lower(&mut self, room: usize) {
         let mut all: Vec<u64> = self.counts.values().copied().collect();
         let (_, by, _) = all.select_nth_unstable_by(room, |a, b| b.cmp(a));

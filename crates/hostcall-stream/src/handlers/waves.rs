@@ -4,8 +4,8 @@ use hostcall_abi::stream::Access;
 
 use crate::batch::Delivery;
 
-/// Calls `each` for every access of the wave in a message, with the lanes that `wanted` chooses and what they access. Lanes that sent several
-/// [`Access`]es in one message made them one after another.
+/// Calls `each` for every access of the wave in a message, with the lanes that `wanted` chooses and what they access.
+/// Lanes that sent several [`Access`]es in one message made them one after another.
 pub(super) fn accesses(
     message: &Delivery<'_, Access>,
     buffer: &mut Vec<(u32, Access)>,

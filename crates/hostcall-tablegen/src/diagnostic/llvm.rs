@@ -1,4 +1,5 @@
-//! Diagnostics as LLVM's tools print them. Editors, FileCheck tests and scripts look for `file:line:column: error: message`.
+//! Diagnostics as LLVM's tools print them. Editors, FileCheck tests and scripts look for `file:line:column: error:
+//! message`.
 
 use std::io::{self, Write};
 

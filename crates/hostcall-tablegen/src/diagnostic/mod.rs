@@ -1,7 +1,8 @@
 //! What is wrong with the input, and where.
 //!
-//! A [`Diagnostic`] is data. [`emit`] prints it the way compilers do (file:line:column, the line, a caret), in one of two [formats](Format): our
-//! own through `codespan-reporting`, with all places in one picture, or LLVM's, which editors and scripts know how to read.
+//! A [`Diagnostic`] is data. [`emit`] prints it the way compilers do (file:line:column, the line, a caret), in one of
+//! two [formats](Format): our own through `codespan-reporting`, with all places in one picture, or LLVM's, which
+//! editors and scripts know how to read.
 
 mod llvm;
 

@@ -28,9 +28,10 @@ impl Parser {
         Ok(args)
     }
 
-    /// The arguments between `<` and `>`, checked and left as they are: LLVM does not convert those of a multiclass's parents, so that an
-    /// argument `bits<4> b` that a parent is given as `-1` equals `-1` there, and not 15. It does not check them either, and crashes where
-    /// bits of another width are given, or fails far from here. Only records and dags may be of any type: LLVM's own targets use that.
+    /// The arguments between `<` and `>`, checked and left as they are: LLVM does not convert those of a multiclass's
+    /// parents, so that an argument `bits<4> b` that a parent is given as `-1` equals `-1` there, and not 15. It does
+    /// not check them either, and crashes where bits of another width are given, or fails far from here. Only records
+    /// and dags may be of any type: LLVM's own targets use that.
     pub(super) fn parse_parent_arguments(&mut self, record: Option<RecId>, of: RecId) -> Attempt<Vec<Argument>> {
         let args = self.parse_unconverted_arguments(record, of)?;
         for arg in &args {

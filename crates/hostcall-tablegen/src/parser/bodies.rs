@@ -192,8 +192,8 @@ impl Parser {
         self.cx.error(span, message)
     }
 
-    /// `field? type name = value`, as a field of `record` or as one of its arguments. The name, qualified if an argument.
-    /// `scope` is what the value may refer to.
+    /// `field? type name = value`, as a field of `record` or as one of its arguments. The name, qualified if an
+    /// argument. `scope` is what the value may refer to.
     pub(super) fn parse_declaration(&mut self, scope: Option<RecId>, record: RecId, kind: FieldKind) -> Attempt<Node> {
         let kind = if self.eat(Tok::Field) && kind == FieldKind::Normal { FieldKind::MayBeUnresolved } else { kind };
         let ty = self.parse_type()?;

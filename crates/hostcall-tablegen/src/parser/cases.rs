@@ -35,7 +35,8 @@ impl Parser {
         Ok(self.cx.fold_cond(items, ty, record))
     }
 
-    /// `!switch(key, case: value, …, value of all others)`, which is `!cond(!eq(key, case): value, …, true: value of all others)`
+    /// `!switch(key, case: value, …, value of all others)`, which is `!cond(!eq(key, case): value, …, true: value of
+    /// all others)`
     pub(super) fn parse_switch(&mut self, record: Option<RecId>, want: Option<Ty>) -> Attempt<Node> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let at = self.tok.span;

@@ -41,7 +41,8 @@ pub(crate) enum Input<'a> {
     Text { name: &'a str, text: &'a str },
 }
 
-/// Stack for parsing and evaluating, both of which recurse up to their limits. Only what is used is ever backed by memory.
+/// Stack for parsing and evaluating, both of which recurse up to their limits. Only what is used is ever backed by
+/// memory.
 const STACK_BYTES: usize = 1 << 28;
 
 /// Reads an input on a thread with a stack that is large enough for every [`crate::Limits`] by default.

@@ -10,7 +10,8 @@ use crate::token::{Bang, Tok};
 use crate::ty::Ty;
 
 impl Parser {
-    /// A value. `want` is the type that its place has, where known: it decides the type of `[]` and is checked by some operators.
+    /// A value. `want` is the type that its place has, where known: it decides the type of `[]` and is checked by some
+    /// operators.
     pub(super) fn parse_value(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Attempt<Node> {
         self.descend()?;
         let result = self.parse_value_here(record, want, mode);

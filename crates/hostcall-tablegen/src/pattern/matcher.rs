@@ -1,7 +1,7 @@
 //! Patterns as programs, and running one over a text.
 //!
-//! All ways to match are followed at once, one byte of the text after the other (Thompson's construction): a step for each instruction
-//! that is reached, and each is reached at most once for a byte.
+//! All ways to match are followed at once, one byte of the text after the other (Thompson's construction): a step for
+//! each instruction that is reached, and each is reached at most once for a byte.
 
 use super::parse::{Part, Place};
 use super::{Bytes, TooManySteps};

@@ -1,8 +1,9 @@
 //! Patterns of `!match` and `!instances`: POSIX extended regular expressions over bytes, as LLVM reads them.
 //!
-//! A pattern is [parsed](parse) to a tree, the tree becomes a [program](matcher), and the program runs over a text in time that grows
-//! with the product of both lengths: there is nothing that a pattern could make exponential. LLVM's reader is Henry Spencer's, so a `.` is
-//! one byte, a line's end is a byte like others, `{` stands for itself unless a digit follows, and `[[:<:]]` is the beginning of a word.
+//! A pattern is [parsed](parse) to a tree, the tree becomes a [program](matcher), and the program runs over a text in
+//! time that grows with the product of both lengths: there is nothing that a pattern could make exponential. LLVM's
+//! reader is Henry Spencer's, so a `.` is one byte, a line's end is a byte like others, `{` stands for itself unless a
+//! digit follows, and `[[:<:]]` is the beginning of a word.
 //!
 //! References back to a group (`\1`) are refused: no matcher that knows them has such a bound.
 
@@ -22,8 +23,8 @@ impl Pattern {
         Program::of(&parse::parse(pattern)?).map(Pattern)
     }
 
-    /// Whether the pattern matches a part of the text. Also how many steps it took, of which there may be `limit`; `Err` if they did not
-    /// suffice.
+    /// Whether the pattern matches a part of the text. Also how many steps it took, of which there may be `limit`;
+    /// `Err` if they did not suffice.
     pub(crate) fn is_match(&self, text: &[u8], limit: u64) -> Result<(bool, u64), TooManySteps> {
         self.0.run(text, limit)
     }

@@ -1,7 +1,7 @@
 //! The options that every tool on top of this front end has, those of `llvm-tblgen` among them.
 //!
-//! A tool flattens [`Common`] into its own options (`#[command(flatten)]`, or [`clap::Args::augment_args`]), so that all of them accept the
-//! same ones and mean the same.
+//! A tool flattens [`Common`] into its own options (`#[command(flatten)]`, or [`clap::Args::augment_args`]), so that
+//! all of them accept the same ones and mean the same.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};

@@ -1,8 +1,9 @@
-//! What every command-line tool on top of this front end needs: the [options](Common) that all of them have, in LLVM's spelling, output
-//! files that are never half written, dependency files.
+//! What every command-line tool on top of this front end needs: the [options](Common) that all of them have, in LLVM's
+//! spelling, output files that are never half written, dependency files.
 //!
-//! LLVM's tools accept a long option after one dash or two, and a short one likewise (`-print-records`, `--I dir`), and build systems
-//! use all of them. [`spell_options`] turns such an argument list into the one that option parsers expect.
+//! LLVM's tools accept a long option after one dash or two, and a short one likewise (`-print-records`, `--I dir`), and
+//! build systems use all of them. [`spell_options`] turns such an argument list into the one that option parsers
+//! expect.
 
 mod common;
 
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 
 pub use common::{Common, DiagnosticFormat, Phases, arguments};
 
-/// Turns LLVM's spelling of options into the usual one: long options (`long`, without dashes) get two dashes, one-letter options of
-/// `short` get one. What follows `--`, and the value that follows a one-letter option, is left alone.
+/// Turns LLVM's spelling of options into the usual one: long options (`long`, without dashes) get two dashes,
+/// one-letter options of `short` get one. What follows `--`, and the value that follows a one-letter option, is left
+/// alone.
 ///
 /// ```
 /// let given = ["tool", "-dump-json", "--I", "dir", "-o=x", "in.td"].map(Into::into);
@@ -56,9 +58,9 @@ fn is_letter_of(name: &str, short: &[char]) -> bool {
     matches!((letters.next(), letters.next()), (Some(letter), None) if short.contains(&letter))
 }
 
-/// Writes `contents` to `path` so that a reader, or a crash, finds either the old file or the new one. `-` is the standard output;
-/// what is no regular file (a pipe, a device) is written to directly. With `only_if_changed` a file that already holds `contents` keeps
-/// its time of modification. Says whether anything was written.
+/// Writes `contents` to `path` so that a reader, or a crash, finds either the old file or the new one. `-` is the
+/// standard output; what is no regular file (a pipe, a device) is written to directly. With `only_if_changed` a file
+/// that already holds `contents` keeps its time of modification. Says whether anything was written.
 ///
 /// # Errors
 /// What the system said. The file at `path` is then as it was.
@@ -112,7 +114,8 @@ fn replace(target: &Path, permissions: Option<fs::Permissions>, contents: &[u8])
     Ok(())
 }
 
-/// A dependency file for `make` and `ninja`, as LLVM writes it: the output, a colon, and the files it depends on in order of their names.
+/// A dependency file for `make` and `ninja`, as LLVM writes it: the output, a colon, and the files it depends on in
+/// order of their names.
 #[must_use]
 pub fn dependency_file(output: &Path, dependencies: &[PathBuf]) -> String {
     let mut names: Vec<_> = dependencies.iter().map(|path| path.display().to_string()).collect();

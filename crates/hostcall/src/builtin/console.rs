@@ -49,8 +49,8 @@ pub use sink::Sink;
 
 /// Bytes of a program that are queued at which its printing begins to wait.
 const FULL: u64 = 8 << 20;
-/// What comes so soon after a text that found nothing queued is written together with it. Otherwise the thread would sleep again after each, and
-/// whoever prints would have to wake it each time.
+/// What comes so soon after a text that found nothing queued is written together with it. Otherwise the thread would
+/// sleep again after each, and whoever prints would have to wake it each time.
 const GATHER: std::time::Duration = std::time::Duration::from_micros(100);
 
 thread_local! {
@@ -61,7 +61,8 @@ thread_local! {
 #[derive(Debug)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Whether a program is to be told of something that could not be written: a hint for those who do not hold the lock.
+    /// Whether a program is to be told of something that could not be written: a hint for those who do not hold the
+    /// lock.
     failed: AtomicBool,
     /// Of each stream: somebody writes to it who is told.
     tells: [AtomicBool; 2],
@@ -145,7 +146,8 @@ impl Console {
     /// nothing and
     /// returns false.
     ///
-    /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in line for it.
+    /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in
+    /// line for it.
     fn gather(tenant: &Tenant, stream: Stream, text: &(impl Text + ?Sized)) -> bool {
         if is_full(tenant) {
             return false;
@@ -217,8 +219,8 @@ impl Console {
     /// The error that a program's write to the stream ends with, because an earlier one could not be written.
     #[inline]
     fn failure(&self, stream: Stream) -> Option<u32> {
-        // Relaxed, both: whoever asks now queues its text later, under the lock that the load in `work` is under as well. A store for each text would move the line
-        // from one serving thread to the next.
+        // Relaxed, both: whoever asks now queues its text later, under the lock that the load in `work` is under as
+        // well. A store for each text would move the line from one serving thread to the next.
         if !self.shared.tells[stream].load(Ordering::Relaxed) {
             self.shared.tells[stream].store(true, Ordering::Relaxed);
         }
@@ -265,7 +267,8 @@ impl Console {
         lock(&self.shared.queue).is_done()
     }
 
-    /// Writes a text, or as much of it as can be, and queues the rest: on a wave, or on the blocking pool, which waits for what is queued before.
+    /// Writes a text, or as much of it as can be, and queues the rest: on a wave, or on the blocking pool, which waits
+    /// for what is queued before.
     fn write(&self, tenant: &Arc<Tenant>, straight: &Straight, stream: Stream, text: StagedRegion<'_>, thread: Thread) -> Result<u32, u32> {
         let mut queue = lock(&self.shared.queue);
         if thread == Thread::Pool && !queue.is_done() {

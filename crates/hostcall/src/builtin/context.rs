@@ -40,8 +40,8 @@ impl Context {
         self.inline(defined, handler).blocking()
     }
 
-    /// As `inline`, for handlers that mostly need not block: they say [`Failure::WouldBlock`] when they would and may not, and are run
-    /// again on the blocking pool.
+    /// As `inline`, for handlers that mostly need not block: they say [`Failure::WouldBlock`] when they would and may
+    /// not, and are run again on the blocking pool.
     pub(super) fn adaptive<F>(&self, defined: &Service, handler: F) -> Service
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,

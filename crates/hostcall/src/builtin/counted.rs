@@ -157,7 +157,8 @@ pub(super) fn raise_file_limit() {
 mod tests {
     use super::*;
 
-    /// How many descriptors each of so many programs gets one after another, of a process that has `limit` and uses `own` itself.
+    /// How many descriptors each of so many programs gets one after another, of a process that has `limit` and uses
+    /// `own` itself.
     fn taken(programs: usize, own: u64, limit: u64) -> Vec<u64> {
         let mut used = own;
         let all = |used: &mut u64| {

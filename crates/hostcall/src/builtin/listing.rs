@@ -156,7 +156,8 @@ pub(super) fn batch(dir: &Directory, into: &mut [u8]) -> Result<usize, u32> {
     }
 }
 
-/// An entry as Linux's `getdents64` has it: inode and offset (8 bytes each), length of the entry (2), kind (1), name, zeros up to a multiple of 8.
+/// An entry as Linux's `getdents64` has it: inode and offset (8 bytes each), length of the entry (2), kind (1), name,
+/// zeros up to a multiple of 8.
 fn pack(entry: &Entry, number: u64, into: &mut [u8]) -> Option<usize> {
     /// Before the name.
     const HEAD: usize = 19;

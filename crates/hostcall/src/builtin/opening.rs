@@ -75,7 +75,8 @@ pub(super) fn set_mode(place: &Place<'_>, mode: u32) -> Result<(), Fault> {
 
 /// The permission bits that this process takes from whatever it creates, as they were when this was first asked.
 ///
-/// The system tells them only to whoever sets them, which another thread would notice. So they are looked up where they are written.
+/// The system tells them only to whoever sets them, which another thread would notice. So they are looked up where they
+/// are written.
 pub(super) fn umask() -> u32 {
     /// Where it is not written, what is usual.
     const USUAL: u32 = 0o022;

@@ -3,7 +3,8 @@
 //! Serving threads use `preadv2`/`pwritev2` with `RWF_NOWAIT`, which move what the page cache has and never wait
 //! for a disk; a call that would wait goes on in the blocking pool.
 //!
-//! The device may change a staging slot at any time, so no Rust reference to one is ever made: its address goes to the kernel.
+//! The device may change a staging slot at any time, so no Rust reference to one is ever made: its address goes to the
+//! kernel.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -40,7 +41,8 @@ unsafe fn transfer(fd: RawFd, direction: Direction, at: At, buffer: Buffer, wait
         At::Offset(offset) => i64::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?,
     };
     loop {
-        // SAFETY: the caller's: the system reads or writes at most `len` bytes at `start`; the descriptor is open, as its file is borrowed.
+        // SAFETY: the caller's: the system reads or writes at most `len` bytes at `start`; the descriptor is open, as
+        // its file is borrowed.
         let moved = unsafe { system(fd, direction, offset, buffer, wait) };
         if let Ok(moved) = usize::try_from(moved) {
             return Ok(moved);
@@ -139,8 +141,9 @@ fn read(call: &mut Invocation<'_>, files: &FileTable, limits: Limits, positioned
     let Some(_transfer) = limits.transfer(call.tenant(), buffer.len) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
     let result = match files.file(call.tenant(), handle) {
         Ok(file) if file.readable => {
-            // SAFETY: the buffer is the call's scratch or its part of the staging area; both are valid for writes during the call. Nothing
-            // refers to the bytes meanwhile (`scratch` is a reference that is used again only afterwards).
+            // SAFETY: the buffer is the call's scratch or its part of the staging area; both are valid for writes
+            // during the call. Nothing refers to the bytes meanwhile (`scratch` is a reference that is used again only
+            // afterwards).
             unsafe { perform(call, &file, Direction::Read, at, buffer) }?
         }
         Ok(_) => Err(errno::EBADF),
@@ -164,8 +167,8 @@ fn write(call: &mut Invocation<'_>, files: &FileTable, limits: Limits, positione
     let Some(_transfer) = limits.transfer(call.tenant(), buffer.len) else { return Err(Failure::Refused { code: errno::EDQUOT }) };
     let result = match files.file(call.tenant(), handle) {
         Ok(file) if file.writable => {
-            // SAFETY: the buffer is the message's copy or the call's part of the staging area, valid for reads during the call; a write to a
-            // file only reads it.
+            // SAFETY: the buffer is the message's copy or the call's part of the staging area, valid for reads during
+            // the call; a write to a file only reads it.
             unsafe { perform(call, &file, Direction::Write, at, buffer) }?
         }
         Ok(_) => Err(errno::EBADF),

@@ -66,7 +66,8 @@ impl Set {
         .map_err(number)
     }
 
-    /// What happened to members, events and data of each, without waiting: how many, at most as many as there is room for.
+    /// What happened to members, events and data of each, without waiting: how many, at most as many as there is room
+    /// for.
     pub(super) fn take(&self, into: &mut [[u64; 2]]) -> usize {
         let mut events = [Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; MOST];
         let most = into.len().min(MOST);

@@ -39,7 +39,8 @@ struct Given {
 }
 
 impl Apart {
-    /// The message whose lanes `late`, by rank, are answered later; the replies of the others, `stride` units apart, are in `streams`.
+    /// The message whose lanes `late`, by rank, are answered later; the replies of the others, `stride` units apart,
+    /// are in `streams`.
     pub(super) fn new(
         (shared, tenant): (&Arc<Shared>, &Arc<Tenant>),
         service: &Arc<Registered>,

@@ -21,13 +21,15 @@ pub struct Message {
     pub mask: u64,
     /// Whether nobody waits for results.
     pub post: bool,
-    /// Whether `&mut [T]` arguments come back as an image of a staged region. Only of a service with strings or slices that is not posted.
+    /// Whether `&mut [T]` arguments come back as an image of a staged region. Only of a service with strings or slices
+    /// that is not posted.
     pub image: bool,
     /// Units that each lane's reply has room for.
     pub room: u16,
     /// The fixed part of the arguments: for each lane as many units as the [definition](Definition::units) says.
     pub units: Vec<u32>,
-    /// The strings and slices of all lanes, one lane's behind the other's; each string or slice begins at a multiple of 4 from where its lane's begin.
+    /// The strings and slices of all lanes, one lane's behind the other's; each string or slice begins at a multiple of
+    /// 4 from where its lane's begin.
     pub bytes: Vec<u8>,
     /// Where each lane's end in `bytes`. Empty if the service takes no strings or slices.
     pub ends: Vec<u32>,

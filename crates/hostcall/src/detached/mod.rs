@@ -1,11 +1,14 @@
 //! Calls apart from the port that they came through: carried elsewhere, handled there, and answered here.
 //!
-//! A message of calls is made a [`Message`], which is data, by [`DeferredBatch::detach`](crate::DeferredBatch::detach). Somebody takes it somewhere: to
-//! another thread, process or host. There a [`Runner`] has the same [`Service`](crate::Service)s that a [`Server`](crate::Server) would have, and runs them
-//! on messages in the same ways: inline, on a pool, deferred, async. What comes of it is [`Replies`], which is data too.
-//! [`DeferredBatch::answer`](crate::DeferredBatch::answer) gives it to the lanes that wait. The crate `hostcall-remote` does all this over a network.
+//! A message of calls is made a [`Message`], which is data, by [`DeferredBatch::detach`](crate::DeferredBatch::detach).
+//! Somebody takes it somewhere: to another thread, process or host. There a [`Runner`] has the same
+//! [`Service`](crate::Service)s that a [`Server`](crate::Server) would have, and runs them on messages in the same
+//! ways: inline, on a pool, deferred, async. What comes of it is [`Replies`], which is data too.
+//! [`DeferredBatch::answer`](crate::DeferredBatch::answer) gives it to the lanes that wait. The crate `hostcall-remote`
+//! does all this over a network.
 //!
-//! Neither side trusts the other: a [`Runner`] checks a message as a server checks what a device wrote, and a batch checks replies.
+//! Neither side trusts the other: a [`Runner`] checks a message as a server checks what a device wrote, and a batch
+//! checks replies.
 //!
 //! ```
 //! use std::sync::mpsc;

@@ -33,8 +33,8 @@ pub(super) struct Shared {
     pub(super) closing: Closing,
 }
 
-/// Runs services on messages that came through no port. It has what a [`Server`](crate::Server) has for handlers that are not inline: a blocking pool, and
-/// with the feature `tokio` a runtime.
+/// Runs services on messages that came through no port. It has what a [`Server`](crate::Server) has for handlers that
+/// are not inline: a blocking pool, and with the feature `tokio` a runtime.
 ///
 /// Dropping it answers calls that have not begun with [`CallError::ServerGone`](crate::CallError::ServerGone).
 pub struct Runner {
@@ -57,7 +57,8 @@ impl Runner {
     /// The most threads that blocking handlers take together, unless said otherwise.
     const BLOCKING_THREADS: usize = 512;
 
-    /// With a blocking pool of 512 threads at most, and a runtime of its own for async handlers: neither has threads before a service needs them.
+    /// With a blocking pool of 512 threads at most, and a runtime of its own for async handlers: neither has threads
+    /// before a service needs them.
     pub fn new() -> Self {
         Self::with_pool(Self::BLOCKING_THREADS)
     }
@@ -173,7 +174,8 @@ impl Callable {
         Caller { shared: self.shared.clone(), tenant: Tenant::new() }
     }
 
-    /// Runs it on a message, and tells `done` the replies: before this returns if the handler is inline, and from any thread if it is not.
+    /// Runs it on a message, and tells `done` the replies: before this returns if the handler is inline, and from any
+    /// thread if it is not.
     ///
     /// # Errors
     /// When it is no message of this service; `done` is then told nothing.

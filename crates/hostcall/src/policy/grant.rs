@@ -19,8 +19,8 @@ pub enum Access {
 
 /// A directory of the host under the name by which kernels know it.
 ///
-/// As text, `HOST[::GUEST][:ro][:special]`: `data` grants `./data` under the name `data`, `/srv/in::/data:ro` grants `/srv/in` under
-/// the name `/data`, for reading.
+/// As text, `HOST[::GUEST][:ro][:special]`: `data` grants `./data` under the name `data`, `/srv/in::/data:ro` grants
+/// `/srv/in` under the name `/data`, for reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirGrant {
     /// The host's directory.
@@ -29,8 +29,8 @@ pub struct DirGrant {
     pub guest: OsString,
     /// What may be done there.
     pub access: Access,
-    /// Whether FIFOs and character devices in it may be opened. They never make a call wait: it says `EAGAIN` instead. (Sockets and block devices
-    /// cannot be opened whatever is granted.)
+    /// Whether FIFOs and character devices in it may be opened. They never make a call wait: it says `EAGAIN` instead.
+    /// (Sockets and block devices cannot be opened whatever is granted.)
     pub special: bool,
 }
 

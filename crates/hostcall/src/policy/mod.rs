@@ -48,7 +48,8 @@ impl Policy {
         Ok(self)
     }
 
-    /// The directory, by its guest name, in which a program starts: there its relative paths begin. The root unless this says another.
+    /// The directory, by its guest name, in which a program starts: there its relative paths begin. The root unless
+    /// this says another.
     pub fn current_dir(&mut self, guest: impl AsRef<OsStr>) -> &mut Self {
         self.mounts.start_in(guest.as_ref());
         self

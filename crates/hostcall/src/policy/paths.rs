@@ -3,7 +3,8 @@
 //! Guests see one tree. Grants are mounted in it, as a kernel mounts directories: at a grant's name its directory is
 //! seen, and whatever was there before is hidden. The *nodes* of the tree are the names of grants and what is above
 //! them. They are always directories, never links, and a guest cannot rename, remove or make them. Where a node is no
-//! grant, and the grant around it has no directory of that name, an empty directory of the server's is seen ([`above`]).
+//! grant, and the grant around it has no directory of that name, an empty directory of the server's is seen
+//! ([`above`]).
 //!
 //! A path becomes a [`Place`] (what it leads to) or an [`Entry`] (a name in a directory, which may be free). Nothing
 //! else makes one, and all that is done with paths is done through them. Their rights are those of the grant in which

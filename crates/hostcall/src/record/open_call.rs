@@ -11,9 +11,11 @@ pub struct OpenCall {
     pub service: String,
     /// The port that the message came through.
     pub port: u32,
-    /// The lanes of the wave that wait, as a mask. Of a handler that a serving thread is in, all lanes of its message: some may have been handled.
+    /// The lanes of the wave that wait, as a mask. Of a handler that a serving thread is in, all lanes of its message:
+    /// some may have been handled.
     pub lanes: u64,
-    /// How long the message has been open. For a handler that a serving thread is in, how long it was seen there while somebody waited.
+    /// How long the message has been open. For a handler that a serving thread is in, how long it was seen there while
+    /// somebody waited.
     pub open_for: Duration,
 }
 

@@ -85,7 +85,8 @@ pub(crate) fn guard<T>(report: &Report, service: &str, handler: impl FnOnce() ->
 #[inline(always)]
 fn attempt<T>(report: &Report, (service, length): (usize, usize), handler: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     DOING.set(Doing::Handler { service, length, wants_backtraces: report.wants_backtraces() });
-    // Unwind safety: a handler is `Fn`, so what a panic leaves broken in it is behind its own locks; the rest is scratch, cleared for the next call.
+    // Unwind safety: a handler is `Fn`, so what a panic leaves broken in it is behind its own locks; the rest is
+    // scratch, cleared for the next call.
     let result = catch_unwind(AssertUnwindSafe(handler));
     DOING.set(Doing::Else);
     result

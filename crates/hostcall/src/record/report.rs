@@ -18,7 +18,8 @@ use super::tally::{Counted, KEEP, Tally};
 /// A lane of a kernel panicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevicePanic {
-    /// The program whose kernel it was; several, if they share a port buffer. Empty if not known, and when it is reported: the report knows it.
+    /// The program whose kernel it was; several, if they share a port buffer. Empty if not known, and when it is
+    /// reported: the report knows it.
     pub program: String,
     /// The panic's message.
     pub message: String,
@@ -133,7 +134,8 @@ pub struct KernelReport {
     pub handler_panics: Vec<HandlerPanic>,
     /// Handlers that failed, and posts that came to nothing.
     pub handler_failures: Vec<HandlerFailure>,
-    /// Services that were called and are not registered. Lanes that called are told, and may do without; posts are lost.
+    /// Services that were called and are not registered. Lanes that called are told, and may do without; posts are
+    /// lost.
     pub unknown_services: Vec<UnknownService>,
     /// Messages that made no sense.
     pub malformed: u64,
@@ -157,7 +159,8 @@ impl KernelReport {
         }
     }
 
-    /// Whether the kernel did well: nothing is reported but exits with code 0, and calls of unknown services, whose lanes were told.
+    /// Whether the kernel did well: nothing is reported but exits with code 0, and calls of unknown services, whose
+    /// lanes were told.
     pub fn is_success(&self) -> bool {
         self.panics.is_empty()
             && self.exits.iter().all(|&code| code == 0)
@@ -201,7 +204,8 @@ impl KernelReport {
 /// Entries of each kind of a report that is put together from several.
 const KEEP_OF_ALL: usize = 16 * KEEP;
 
-/// Appends entries that cannot be added to one that is there, and for which there is room. Returns how many were left out.
+/// Appends entries that cannot be added to one that is there, and for which there is room. Returns how many were left
+/// out.
 fn take_in<T>(list: &mut Vec<T>, more: Vec<T>, mut join: impl FnMut(&mut T, &T) -> bool) -> u64 {
     let mut left_out = 0;
     for new in more {
@@ -418,7 +422,8 @@ impl Report {
     }
 
     fn end(&self) {
-        // Pairs with the load in `is_ended`. A word that is written only when it changes stays in the caches of those who read it.
+        // Pairs with the load in `is_ended`. A word that is written only when it changes stays in the caches of those
+        // who read it.
         if !self.is_ended() {
             self.ended.store(true, Ordering::Relaxed);
         }

@@ -45,7 +45,8 @@ pub(crate) struct Counters {
     threads: Box<[Padded<Count>]>,
     /// For calls answered on other threads.
     elsewhere: Count,
-    /// Time from the sweep that found a call to its answer. One for each serving thread, and one for all others; empty if not wanted.
+    /// Time from the sweep that found a call to its answer. One for each serving thread, and one for all others; empty
+    /// if not wanted.
     latency: Box<[Padded<Mutex<Histogram<u64>>>]>,
 }
 

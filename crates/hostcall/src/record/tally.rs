@@ -14,8 +14,9 @@ pub(crate) const KEEP: usize = 64;
 
 /// How often each of up to [`KEEP`] things happened.
 ///
-/// A place holds the upper half of the thing's hash, never 0, and in the lower half how often it happened; 0 is a free place. Things are told apart by 32
-/// bits of a keyed hash: two that agree in them, once in 10^8 reports, would be counted as the first.
+/// A place holds the upper half of the thing's hash, never 0, and in the lower half how often it happened; 0 is a free
+/// place. Things are told apart by 32 bits of a keyed hash: two that agree in them, once in 10^8 reports, would be
+/// counted as the first.
 #[derive(Debug)]
 pub(crate) struct Tally {
     keys: RandomState,
@@ -68,12 +69,13 @@ impl Tally {
     pub(crate) fn count(&self, tag: Tag) -> Counted {
         let mut free = false;
         for place in &self.places {
-            // Relaxed, as all here: the words order nothing but themselves; what belongs to a place is behind the owner's lock. Pairs with `insert` and
-            // `take`.
+            // Relaxed, as all here: the words order nothing but themselves; what belongs to a place is behind the
+            // owner's lock. Pairs with `insert` and `take`.
             let mut now = place.load(Ordering::Relaxed);
             free |= now == 0;
             while now & !COUNT == tag.0 {
-                // More than can be counted stay at that. Taken meanwhile, the place is somebody else's or free, and the exchange fails.
+                // More than can be counted stay at that. Taken meanwhile, the place is somebody else's or free, and the
+                // exchange fails.
                 let more = if now & COUNT == COUNT { now } else { now + 1 };
                 match place.compare_exchange_weak(now, more, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => return Counted::Known,
@@ -84,7 +86,8 @@ impl Tally {
         if free { Counted::New } else { Counted::TooMany }
     }
 
-    /// Counts something that was not known, under its owner's lock; `known` is how many things are. True: it has the place behind those now.
+    /// Counts something that was not known, under its owner's lock; `known` is how many things are. True: it has the
+    /// place behind those now.
     pub(crate) fn insert(&self, tag: Tag, known: usize) -> Counted {
         // Somebody else may have been first.
         match self.count(tag) {

@@ -61,7 +61,8 @@ impl Trace {
         // A lock for the length of a push.
         let spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Err(TrySendError::Full(_))) = spans.as_ref().map(|spans| spans.try_send(span)) {
-            // Pairs with the loads in `tell_lost` and `finish`. Relaxed: it counts; the channel, and the end of the thread, order the rest.
+            // Pairs with the loads in `tell_lost` and `finish`. Relaxed: it counts; the channel, and the end of the
+            // thread, order the rest.
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
         // If the writer has failed, `finish` says so.

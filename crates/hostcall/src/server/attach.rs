@@ -147,14 +147,16 @@ impl BufferPlan {
     }
 }
 
-/// The text of a [`SignatureWord`](hostcall_abi::descriptor::SignatureWord), as far as it is one. A definition is not longer than a page.
+/// The text of a [`SignatureWord`](hostcall_abi::descriptor::SignatureWord), as far as it is one. A definition is not
+/// longer than a page.
 fn text_behind_hash(word: &Global) -> Result<String, offload::Error> {
     let mut bytes = vec![0; word.size().min(4096)];
     word.read(&mut bytes)?;
     Ok(hostcall_abi::failure::text(bytes.get(8..).unwrap_or_default()).to_owned())
 }
 
-/// A program that is attached, and its port buffer. Holds the program, so that services registered later can be numbered.
+/// A program that is attached, and its port buffer. Holds the program, so that services registered later can be
+/// numbered.
 #[derive(Debug)]
 pub(crate) struct Attached {
     program: Program,
@@ -194,7 +196,8 @@ impl Attached {
         })
     }
 
-    /// Numbers the services that the program calls or posts to and nobody has registered, so that their messages reach the server, which says so.
+    /// Numbers the services that the program calls or posts to and nobody has registered, so that their messages reach
+    /// the server, which says so.
     pub(crate) fn number_unknown(&self, registry: &Registry) -> Result<(), AttachError> {
         for name in self.program.services() {
             let Some(number) = registry.reserve(name) else { continue };

@@ -11,7 +11,8 @@ use super::{BufferHandle, Server};
 use crate::record::{KernelReport, tell};
 use crate::serving::Core;
 
-/// Something that waits for the server's threads was asked for on one of them, by an inline handler. It would wait for itself.
+/// Something that waits for the server's threads was asked for on one of them, by an inline handler. It would wait for
+/// itself.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{what} within an inline handler would wait for the thread that runs the handler: have another thread do it, or register the service with \
@@ -25,9 +26,10 @@ pub struct InHandler {
 hostcall_error::readable!(InHandler);
 
 impl Server {
-    /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and so does every later call. Posts that
-    /// have arrived are handled, those that arrive meanwhile may be. If so many wait that there is no room for all, and handlers make none for a while
-    /// (0.4 s), the rest comes to nothing, and the report says how many. When this returns, no serving thread looks at the buffer any more.
+    /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and
+    /// so does every later call. Posts that have arrived are handled, those that arrive meanwhile may be. If so many
+    /// wait that there is no room for all, and handlers make none for a while (0.4 s), the rest comes to nothing, and
+    /// the report says how many. When this returns, no serving thread looks at the buffer any more.
     ///
     /// # Errors
     /// [`InHandler`]: on the thread of an inline handler of this server. Nothing is done then.
@@ -47,8 +49,9 @@ impl Server {
         if self.core.is_served_here() { Err(InHandler { what }) } else { Ok(()) }
     }
 
-    /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`] has returned. In an inline handler of
-    /// this server nothing is returned: another thread ends the server, which tells it.
+    /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`]
+    /// has returned. In an inline handler of this server nothing is returned: another thread ends the server, which
+    /// tells it.
     pub fn stop(mut self) -> KernelReport {
         self.shut_down()
     }

@@ -43,8 +43,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Registers no built-in services: kernels can call what is registered with the server, and nothing else. They cannot even print, and a
-    /// panic ends them without a message.
+    /// Registers no built-in services: kernels can call what is registered with the server, and nothing else. They
+    /// cannot even print, and a panic ends them without a message.
     pub fn without_built_in(mut self) -> Self {
         self.no_built_in = true;
         self

@@ -109,10 +109,12 @@ impl ServerBuilder {
         self
     }
 
-    /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine ([`Device::help_waiting`]): the simulator. Default: no.
+    /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine
+    /// ([`Device::help_waiting`]): the simulator. Default: no.
     ///
-    /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have the default's stack
-    /// ([`ServerBuilder::handler_stack`]); the serving threads look after what no wave waits for, once in a millisecond. Of several servers of one device only the last that was started should ask for this.
+    /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have the
+    /// default's stack ([`ServerBuilder::handler_stack`]); the serving threads look after what no wave waits for, once
+    /// in a millisecond. Of several servers of one device only the last that was started should ask for this.
     pub fn waves_help(mut self, wanted: bool) -> Self {
         self.waves_help = wanted;
         self
@@ -120,22 +122,24 @@ impl ServerBuilder {
 
     /// The most threads that blocking handlers of one program take. Default: 512.
     ///
-    /// Those of all programs take at most twice as many together, and each program can always take one: one program's handlers that sleep keep no other
-    /// program's waiting.
+    /// Those of all programs take at most twice as many together, and each program can always take one: one program's
+    /// handlers that sleep keep no other program's waiting.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = Some(threads);
         self
     }
 
-    /// Bytes of stack that handlers have on each of the server's threads: serving ones, those of blocking handlers, and those of the server's own runtime.
-    /// Default: as many as the main thread has (`ulimit -s`), at least 8 MiB. The program's thread-local variables come on top.
+    /// Bytes of stack that handlers have on each of the server's threads: serving ones, those of blocking handlers, and
+    /// those of the server's own runtime. Default: as many as the main thread has (`ulimit -s`), at least 8 MiB. The
+    /// program's thread-local variables come on top.
     pub fn handler_stack(mut self, bytes: usize) -> Self {
         self.handler_stack = StackSize::bytes(bytes);
         self
     }
 
-    /// Ports of each attached program. Default: one more than waves can be resident on the device. With fewer, waves wait for one another's calls to
-    /// be answered; the last port is never kept by a wave (`Port::hold`, `start_…`), so with one port none can be.
+    /// Ports of each attached program. Default: one more than waves can be resident on the device. With fewer, waves
+    /// wait for one another's calls to be answered; the last port is never kept by a wave (`Port::hold`, `start_…`), so
+    /// with one port none can be.
     pub fn ports(mut self, ports: u32) -> Self {
         self.plan.ports = Some(ports);
         self
@@ -153,14 +157,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Whether replies go through a [window](offload::Window) into the device's memory where the device has one. Default: yes.
+    /// Whether replies go through a [window](offload::Window) into the device's memory where the device has one.
+    /// Default: yes.
     pub fn window(mut self, wanted: bool) -> Self {
         self.plan.window = wanted;
         self
     }
 
-    /// When a waiting lane first looks for its reply, on devices that wait before they look. Default: what was best where it was measured;
-    /// `cargo hostcall bench --tune` measures it.
+    /// When a waiting lane first looks for its reply, on devices that wait before they look. Default: what was best
+    /// where it was measured; `cargo hostcall bench --tune` measures it.
     #[doc(hidden)]
     pub fn first_poll(mut self, first_poll: FirstPoll) -> Self {
         self.plan.first_poll = first_poll;
@@ -179,7 +184,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Handles the calls of all services that nobody registered. It sees their raw [`payload`](crate::Invocation::payload).
+    /// Handles the calls of all services that nobody registered. It sees their raw
+    /// [`payload`](crate::Invocation::payload).
     pub fn default_handler(mut self, service: Service) -> Self {
         self.default = Some(service);
         self
@@ -197,8 +203,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Where async handlers run. Default: a runtime of the server's own, of two threads, started with the first async service.
-    /// It must not be one whose only thread waits for the kernel.
+    /// Where async handlers run. Default: a runtime of the server's own, of two threads, started with the first async
+    /// service. It must not be one whose only thread waits for the kernel.
     #[cfg(feature = "tokio")]
     pub fn runtime(mut self, handle: tokio::runtime::Handle) -> Self {
         self.runtime = Some(handle);
@@ -298,9 +304,10 @@ fn default_threads() -> usize {
 }
 
 /// Threads that serve the calls of kernels. Dropping it answers waiting lanes
-/// [`CallError::ServerGone`](crate::CallError::ServerGone), and says what went wrong that no [`Server::wait`] has returned: as an error in the log, or on
-/// standard error if nothing listens to the log. It waits for inline handlers to return, and names them if that takes longer than a second; posts for
-/// which other handlers make no room within 0.4 s are not handled, and counted.
+/// [`CallError::ServerGone`](crate::CallError::ServerGone), and says what went wrong that no [`Server::wait`] has
+/// returned: as an error in the log, or on standard error if nothing listens to the log. It waits for inline handlers
+/// to return, and names them if that takes longer than a second; posts for which other handlers make no room within 0.4
+/// s are not handled, and counted.
 #[derive(Debug)]
 pub struct Server {
     pub(crate) core: Arc<Core>,
@@ -335,7 +342,8 @@ impl BufferHandle {
     }
 }
 
-/// While it lives, the server's threads look for calls although no kernel that it knows of runs: for kernels launched by somebody else.
+/// While it lives, the server's threads look for calls although no kernel that it knows of runs: for kernels launched
+/// by somebody else.
 #[derive(Debug)]
 pub struct Awake(Arc<Core>);
 
@@ -351,7 +359,8 @@ impl Server {
         ServerBuilder { device: Some(device.clone()), ..ServerBuilder::default() }
     }
 
-    /// A server for port buffers that are handed to it (`Server::add_buffer`); it knows of no device, so somebody must keep it [awake](Server::keep_awake).
+    /// A server for port buffers that are handed to it (`Server::add_buffer`); it knows of no device, so somebody must
+    /// keep it [awake](Server::keep_awake).
     #[doc(hidden)]
     pub fn without_device() -> ServerBuilder {
         ServerBuilder::default()
@@ -377,8 +386,8 @@ impl Server {
         Ok(ServiceHandle::new(&slot, &self.core.registry))
     }
 
-    /// Registers a service without its name, for kernels that are given it as a value ([`ServiceHandle::callee`]). Any number of services may have one
-    /// definition. It stays until it is [unregistered](ServiceHandle::unregister).
+    /// Registers a service without its name, for kernels that are given it as a value ([`ServiceHandle::callee`]). Any
+    /// number of services may have one definition. It stays until it is [unregistered](ServiceHandle::unregister).
     ///
     /// ```
     /// # #[hostcall::service]
@@ -405,8 +414,8 @@ impl Server {
         Ok(ServiceHandle::new(&slot, &self.core.registry))
     }
 
-    /// The service registered under this name, to finish or unregister it: one that the builder registered, too. The name is that on the wire
-    /// ([`Service::name`]), `Host__add42`, or as the kernel says it, `Host::add42`.
+    /// The service registered under this name, to finish or unregister it: one that the builder registered, too. The
+    /// name is that on the wire ([`Service::name`]), `Host__add42`, or as the kernel says it, `Host::add42`.
     pub fn service_handle(&self, name: &str) -> Option<ServiceHandle> {
         let name = name.replacen("::", "__", 1);
         Some(ServiceHandle::new(&self.core.registry.named(&name)?, &self.core.registry))
@@ -437,8 +446,9 @@ impl Server {
     /// Gives a program its own port buffer, and its services their numbers.
     ///
     /// # Errors
-    /// When the program was built with another version of the ABI or another definition of a service, a server serves it already
-    /// ([`AttachError::Attached`]), or the device has no memory left. [`AttachError::InHandler`]: on the thread of an inline handler.
+    /// When the program was built with another version of the ABI or another definition of a service, a server serves
+    /// it already ([`AttachError::Attached`]), or the device has no memory left. [`AttachError::InHandler`]: on the
+    /// thread of an inline handler.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
         self.not_in_handler("attaching a program")?;
         let buffer = self.allocate(program.device())?;
@@ -449,8 +459,9 @@ impl Server {
         Ok(buffer)
     }
 
-    /// A port buffer on the device, of the sizes that the builder was given, which is served from now on: the part of [`Server::attach`] that needs no
-    /// program, and can be done while one is loaded. Programs get it by [`Server::attach_to`].
+    /// A port buffer on the device, of the sizes that the builder was given, which is served from now on: the part of
+    /// [`Server::attach`] that needs no program, and can be done while one is loaded. Programs get it by
+    /// [`Server::attach_to`].
     ///
     /// # Errors
     /// When the device or the system has no memory left.
@@ -467,7 +478,8 @@ impl Server {
     /// Lets a program use a port buffer that is served already: several programs can share one.
     ///
     /// # Errors
-    /// When the program was built with another version of the ABI or another definition of a service, or a server serves it already.
+    /// When the program was built with another version of the ABI or another definition of a service, or a server
+    /// serves it already.
     pub fn attach_to(&self, program: &Program, buffer: &BufferHandle) -> Result<(), AttachError> {
         let mut list = self.attached();
         let attached = Attached::new(program, &buffer.0, &self.core.buffers())?;

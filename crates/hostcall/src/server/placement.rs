@@ -1,7 +1,7 @@
 //! Where a server's threads run, and where the host's part of its port buffers lies.
 //!
-//! A serving thread polls memory that a device writes. On a machine of several NUMA nodes it should run on the node to which the device is attached, and
-//! that memory should be of that node.
+//! A serving thread polls memory that a device writes. On a machine of several NUMA nodes it should run on the node to
+//! which the device is attached, and that memory should be of that node.
 
 use std::fs;
 use std::path::Path;
@@ -16,13 +16,15 @@ pub enum Placement {
     /// Wherever the system puts them.
     #[default]
     Anywhere,
-    /// On the processors of the NUMA node to which the device is attached, as far as this process may use them. Where the system does not say which those
-    /// are (the simulator, containers without `/sys`, systems other than Linux): anywhere, which the log tells at the level of `debug`.
+    /// On the processors of the NUMA node to which the device is attached, as far as this process may use them. Where
+    /// the system does not say which those are (the simulator, containers without `/sys`, systems other than Linux):
+    /// anywhere, which the log tells at the level of `debug`.
     NearDevice,
-    /// On the processors of this NUMA node, by its number in the system, as far as this process may use them. For measuring what the wrong node costs.
-    /// With none that it may use, or no such node, the server does not start.
+    /// On the processors of this NUMA node, by its number in the system, as far as this process may use them. For
+    /// measuring what the wrong node costs. With none that it may use, or no such node, the server does not start.
     Node(u32),
-    /// On these processors, by their numbers in the system, as far as this process may use them. With none that it may use, the server does not start.
+    /// On these processors, by their numbers in the system, as far as this process may use them. With none that it may
+    /// use, the server does not start.
     Processors(Vec<usize>),
 }
 
@@ -63,7 +65,8 @@ impl FromStr for Placement {
 }
 
 impl Placement {
-    /// The processors that [`Placement::NearDevice`] means for a device, for people: `0-27,56-83, NUMA node 0`. `None`: the system does not say.
+    /// The processors that [`Placement::NearDevice`] means for a device, for people: `0-27,56-83, NUMA node 0`. `None`:
+    /// the system does not say.
     pub fn near(device: &DeviceInfo) -> Option<String> {
         let processors = near(device)?.list();
         Some(numa_node(device).map_or_else(|| processors.clone(), |node| format!("{processors}, NUMA node {node}")))
@@ -130,7 +133,8 @@ fn parse(list: &str) -> Option<Vec<usize>> {
 }
 
 impl Place {
-    /// The calling thread, and those that it starts, run there from now on. If the system does not allow it (any more) they run where they did.
+    /// The calling thread, and those that it starts, run there from now on. If the system does not allow it (any more)
+    /// they run where they did.
     pub(crate) fn enter(&self) {
         if let Err(error) = system::enter(&self.0) {
             tracing::debug!(processors = ?self.0, %error, "a serving thread stays where it is");

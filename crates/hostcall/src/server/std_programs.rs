@@ -7,18 +7,20 @@ use hostcall_abi::thread_names::{THREAD_NAMES_SYMBOL, THREADS, ThreadName, Threa
 use offload::cuda::{Limit, limit, set_limit};
 use offload::{Device, DeviceInfo, DeviceKind, Error, Kernel, Launch, Program, hsa};
 
-/// The launch of a program with `std` that has room for `threads` threads: a workgroup for each. `entry` is its kernel `hostcall_std`. On CUDA devices a workgroup
-/// is a whole wave, whose first lane is the thread; the others help it to copy what it reads and writes. Workgroups of one lane do as well, and are slower at
-/// that: entries that were linked for them have no others.
+/// The launch of a program with `std` that has room for `threads` threads: a workgroup for each. `entry` is its kernel
+/// `hostcall_std`. On CUDA devices a workgroup is a whole wave, whose first lane is the thread; the others help it to
+/// copy what it reads and writes. Workgroups of one lane do as well, and are slower at that: entries that were linked
+/// for them have no others.
 pub fn program_launch(entry: &Kernel, threads: u32) -> Launch {
     let device = entry.program().device().info();
     let whole = device.kind == DeviceKind::Cuda && entry.info().max_group_size >= device.wave_size;
     Launch { groups: [threads, 1, 1], group_size: [if whole { device.wave_size } else { 1 }, 1, 1], dynamic_shared: 0 }
 }
 
-/// Reserves device memory for the stacks of `threads` threads of a program with `std`, of `bytes` each, before it is launched. The memory lives as long as the
-/// program. Besides, every lane that a GPU could run gets memory of its own for return addresses and saved registers in proportion, unless it has more
-/// already. Says whether it did so: where threads have stacks that all others can address anyway, as in the simulator, or none that others could, as in a
+/// Reserves device memory for the stacks of `threads` threads of a program with `std`, of `bytes` each, before it is
+/// launched. The memory lives as long as the program. Besides, every lane that a GPU could run gets memory of its own
+/// for return addresses and saved registers in proportion, unless it has more already. Says whether it did so: where
+/// threads have stacks that all others can address anyway, as in the simulator, or none that others could, as in a
 /// program for AMD's GPUs that has kernels besides, nothing is done.
 ///
 /// Without it, threads take stacks of at most 256 KiB from the heap.
@@ -37,8 +39,9 @@ pub fn reserve_stacks(program: &Program, threads: u32, bytes: usize) -> Result<b
     })
 }
 
-/// Gives each lane of kernels in programs with `std` at least so many bytes of stack: memory of its own, return addresses included, which the driver reserves
-/// for every lane that a CUDA device could run. In the simulator the device's configuration says how large stacks are, and nothing is done.
+/// Gives each lane of kernels in programs with `std` at least so many bytes of stack: memory of its own, return
+/// addresses included, which the driver reserves for every lane that a CUDA device could run. In the simulator the
+/// device's configuration says how large stacks are, and nothing is done.
 ///
 /// # Errors
 /// When the device has not so much memory, or fails.
@@ -49,8 +52,8 @@ pub fn reserve_lane_stacks(program: &Program, bytes: usize) -> Result<(), Error>
     Ok(())
 }
 
-/// The name of the thread of a program with `std` at that place in its launch (`Fault::block`), as panics name it: `'main'`. `None` if nothing is known of it:
-/// the program keeps no names, or its device is lost.
+/// The name of the thread of a program with `std` at that place in its launch (`Fault::block`), as panics name it:
+/// `'main'`. `None` if nothing is known of it: the program keeps no names, or its device is lost.
 pub fn thread_name(program: &Program, place: u32) -> Option<String> {
     let names = program.find_global(THREAD_NAMES_SYMBOL).ok()??;
     let mut bytes = [0; size_of::<ThreadNames>()];
@@ -67,7 +70,8 @@ pub fn thread_name(program: &Program, place: u32) -> Option<String> {
     Some(ThreadName::new(place, words).to_string())
 }
 
-/// Sees to it that lanes have `own_bytes`, and tells the program so, and of what `change` makes of what it was told before. Whether it has words for it.
+/// Sees to it that lanes have `own_bytes`, and tells the program so, and of what `change` makes of what it was told
+/// before. Whether it has words for it.
 fn write(program: &Program, own_bytes: usize, change: impl FnOnce(&mut Stacks) -> Result<(), Error>) -> Result<bool, Error> {
     let device = program.device();
     if !matches!(device.info().kind, DeviceKind::Cuda | DeviceKind::Hsa) {
@@ -98,8 +102,9 @@ fn give_own(device: &Device, bytes: usize) -> Result<u64, Error> {
     Ok(limit(device, Limit::StackBytes)? as u64)
 }
 
-/// Bytes of each lane's own memory for threads with that much stack: at most what a part of the device's memory has room for, a quarter for CUDA, a 32nd for
-/// AMD's runtime, whose lanes are twice as many. A 32nd of the stack, because a thread on a CUDA device has that memory of all 32 lanes of its wave.
+/// Bytes of each lane's own memory for threads with that much stack: at most what a part of the device's memory has
+/// room for, a quarter for CUDA, a 32nd for AMD's runtime, whose lanes are twice as many. A 32nd of the stack, because
+/// a thread on a CUDA device has that memory of all 32 lanes of its wave.
 fn own_bytes(device: &DeviceInfo, stack: usize) -> usize {
     let (least, part) = if device.kind == DeviceKind::Hsa { (4 << 10, 32) } else { (16 << 10, 4) };
     let lanes = u64::from(device.resident_waves) * u64::from(device.wave_size);

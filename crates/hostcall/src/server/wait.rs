@@ -30,7 +30,8 @@ pub enum WaitError {
     /// An inline handler asked for it. Nothing is waited for, and nothing taken.
     #[error(transparent)]
     InHandler(#[from] super::InHandler),
-    /// The time to wait was over ([`Server::wait_timeout`]). Kernels and handlers go on, and what is reported stays with the server.
+    /// The time to wait was over ([`Server::wait_timeout`]). Kernels and handlers go on, and what is reported stays
+    /// with the server.
     #[error("not done after {waited:.1?}; {}", open_calls(open))]
     Timeout {
         /// How long it was waited.
@@ -69,11 +70,13 @@ fn open_calls(open: &[OpenCall]) -> String {
 }
 
 impl Server {
-    /// Waits until the kernels in the queue have ended and every call they posted has been handled, then says what went wrong.
+    /// Waits until the kernels in the queue have ended and every call they posted has been handled, then says what went
+    /// wrong.
     ///
     /// # Errors
-    /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures. All of them
-    /// are then forgotten, and the buffers serve calls again. [`WaitError::InHandler`] on the thread of an inline handler of this server.
+    /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures.
+    /// All of them are then forgotten, and the buffers serve calls again. [`WaitError::InHandler`] on the thread of an
+    /// inline handler of this server.
     pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
         self.not_in_handler("waiting for kernels")?;
         let synchronized = queue.synchronize();
@@ -81,8 +84,9 @@ impl Server {
         self.told(synchronized, report)
     }
 
-    /// As [`Server::wait`], but gives up after `limit`. Nothing is taken back: kernels and handlers go on, and can be waited for again. If
-    /// nobody does, dropping the queue does not wait for them either ([`Queue`]): a program whose kernel does not end can end.
+    /// As [`Server::wait`], but gives up after `limit`. Nothing is taken back: kernels and handlers go on, and can be
+    /// waited for again. If nobody does, dropping the queue does not wait for them either ([`Queue`]): a program whose
+    /// kernel does not end can end.
     ///
     /// # Errors
     /// [`WaitError::Timeout`], which names the calls that are open, or as for [`Server::wait`].
@@ -116,8 +120,9 @@ impl Server {
         }
     }
 
-    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is handled, and takes the reports. Posts that
-    /// arrive meanwhile, of kernels that still run, are not waited for. On the thread of an inline handler of this server it does nothing.
+    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is
+    /// handled, and takes the reports. Posts that arrive meanwhile, of kernels that still run, are not waited for. On
+    /// the thread of an inline handler of this server it does nothing.
     pub fn collect(&self) -> KernelReport {
         if self.not_in_handler("").is_err() {
             return KernelReport::default();
@@ -125,8 +130,8 @@ impl Server {
         self.collect_by(None).unwrap_or_default()
     }
 
-    /// Frees the ports that lanes held when they were ended by a panic or an exit, as [`Server::wait`] does. No kernel of an attached program
-    /// may be running: it would lose the ports that its lanes hold.
+    /// Frees the ports that lanes held when they were ended by a panic or an exit, as [`Server::wait`] does. No kernel
+    /// of an attached program may be running: it would lose the ports that its lanes hold.
     ///
     /// # Errors
     /// When the device fails.

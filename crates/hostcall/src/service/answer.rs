@@ -52,7 +52,8 @@ pub(crate) trait Answer: Debug + Send + Sync {
         let room = self.room();
         1 + facts.service.reply_stride.map_or(room, |stride| (stride - 1).min(room))
     }
-    /// The status with which calls end instead of being handled: the kernel is being ended, or the server is going. [`Status::OK`]: neither.
+    /// The status with which calls end instead of being handled: the kernel is being ended, or the server is going.
+    /// [`Status::OK`]: neither.
     fn ending(&self) -> Status;
     /// The status with which the buffer is being taken out of service.
     fn closing(&self) -> Option<Status>;

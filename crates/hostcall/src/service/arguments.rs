@@ -1,8 +1,8 @@
 //! One lane's arguments, decoded one after another.
 //!
-//! Everything decided here is decided on a copy. The payload was copied out of shared memory before; staged strings and slices are copied once,
-//! when they are decoded, into memory that lives as long as the call. The exception is [`Arguments::raw_slice`], which gives services that only move
-//! bytes (files) the staged region itself.
+//! Everything decided here is decided on a copy. The payload was copied out of shared memory before; staged strings and
+//! slices are copied once, when they are decoded, into memory that lives as long as the call. The exception is
+//! [`Arguments::raw_slice`], which gives services that only move bytes (files) the staged region itself.
 
 use std::ptr::NonNull;
 
@@ -26,7 +26,8 @@ pub enum RawSlice<'a> {
 pub(crate) enum Var<'a> {
     /// Copied with the message (or, of a staged post, before it was acknowledged).
     Copied(&'a [u8]),
-    /// In the staging area: everything from the lane's offset to the end of its slot, and how many bytes of it the arguments are.
+    /// In the staging area: everything from the lane's offset to the end of its slot, and how many bytes of it the
+    /// arguments are.
     Staged { rest: StagedRegion<'a>, bytes: usize },
 }
 
@@ -83,7 +84,8 @@ impl<'a> Arguments<'a> {
         Self { units, at, fixed_end: shape.units, var, var_at: 0, arena }
     }
 
-    /// The lane's payload as it came, for default handlers, which know no shape: the arguments, and zeros up to the end of the last word.
+    /// The lane's payload as it came, for default handlers, which know no shape: the arguments, and zeros up to the end
+    /// of the last word.
     pub fn payload(&self) -> &'a [u32] {
         self.units
     }
@@ -133,18 +135,19 @@ impl<'a> Arguments<'a> {
                     RawSlice::Staged(region) => region.as_ptr(),
                 };
                 let to = scratch_for::<T>(self.arena, count);
-                // SAFETY: both are valid for `bytes` bytes, which are `count` elements; `to` is fresh. What is staged is read once.
+                // SAFETY: both are valid for `bytes` bytes, which are `count` elements; `to` is fresh. What is staged
+                // is read once.
                 unsafe { std::ptr::copy_nonoverlapping(from, to.as_ptr().cast::<u8>(), bytes) };
                 to.as_ptr()
             }
         };
-        // SAFETY: `start` is aligned for `T` and valid for `count` initialised elements during `'a` (the message's copy and the
-        // arena both live that long); every bit pattern is a `T: Plain`; nobody writes there any more.
+        // SAFETY: `start` is aligned for `T` and valid for `count` initialised elements during `'a` (the message's copy
+        // and the arena both live that long); every bit pattern is a `T: Plain`; nobody writes there any more.
         Ok(unsafe { std::slice::from_raw_parts(start, count) })
     }
 
-    /// The next argument, a string or slice, as bytes where they are: a staged one is *not* copied, and the device may change
-    /// it at any time. For services that only move bytes.
+    /// The next argument, a string or slice, as bytes where they are: a staged one is *not* copied, and the device may
+    /// change it at any time. For services that only move bytes.
     ///
     /// # Errors
     /// When it is not there whole.
@@ -167,7 +170,8 @@ impl<'a> Arguments<'a> {
         Ok(raw)
     }
 
-    /// The whole staged region of this call, from its start to the end of what the arguments take; `None` if they came with the message.
+    /// The whole staged region of this call, from its start to the end of what the arguments take; `None` if they came
+    /// with the message.
     #[doc(hidden)]
     pub fn staged_region(&self) -> Option<StagedRegion<'a>> {
         match self.var {

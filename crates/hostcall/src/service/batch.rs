@@ -12,12 +12,13 @@ use super::lanes::{Answers, Facts, LaneCalls, bits_of};
 use super::rows::{Rows, RowsMut};
 use crate::record::Report;
 
-/// The calls of one message: those that the lanes of a wave made together. A handler made by [`Service::batch`](crate::Service::batch) answers them by
-/// one call of its code.
+/// The calls of one message: those that the lanes of a wave made together. A handler made by
+/// [`Service::batch`](crate::Service::batch) answers them by one call of its code.
 ///
-/// Its lanes are numbered from 0 to [`len`](Batch::len); [`lane`](Batch::lane) says which lane of the wave each is. Arguments are read where they are: all
-/// lanes' by [`rows`](Batch::rows), one lane's by [`arguments`](Batch::arguments). Each lane gets an answer: [`reply`](Batch::reply),
-/// [`fail`](Batch::fail), or all at once [`reply_all`](Batch::reply_all). A lane that is answered twice gets the last answer. One that has none when the
+/// Its lanes are numbered from 0 to [`len`](Batch::len); [`lane`](Batch::lane) says which lane of the wave each is.
+/// Arguments are read where they are: all lanes' by [`rows`](Batch::rows), one lane's by
+/// [`arguments`](Batch::arguments). Each lane gets an answer: [`reply`](Batch::reply), [`fail`](Batch::fail), or all at
+/// once [`reply_all`](Batch::reply_all). A lane that is answered twice gets the last answer. One that has none when the
 /// handler returns gets [`CallError::HandlerFailed`](crate::CallError::HandlerFailed), unless the calls were posted.
 ///
 /// ```
@@ -139,7 +140,8 @@ impl<'a> Requests<'a> {
         Rows::new(&payload.units[self.first as usize * payload.stride..], payload.stride, width, self.len())
     }
 
-    /// One lane's arguments, to be decoded one after another. What is decoded lives as long as the batch: staged strings and slices are copied.
+    /// One lane's arguments, to be decoded one after another. What is decoded lives as long as the batch: staged
+    /// strings and slices are copied.
     ///
     /// # Errors
     /// When its strings and slices are not where the lane says.
@@ -238,7 +240,8 @@ impl<'a> Batch<'a> {
         self.requests().rows()
     }
 
-    /// One lane's arguments, to be decoded one after another. What is decoded lives as long as the batch: staged strings and slices are copied.
+    /// One lane's arguments, to be decoded one after another. What is decoded lives as long as the batch: staged
+    /// strings and slices are copied.
     ///
     /// # Errors
     /// When its strings and slices are not where the lane says.
@@ -249,8 +252,8 @@ impl<'a> Batch<'a> {
         self.requests().arguments(i)
     }
 
-    /// Bytes for which lane `i`'s `&mut [T]` arguments have room together, each rounded up to a multiple of 4: none of their lengths is to be believed
-    /// beyond it. (An inline reply carries the result and the lengths too.)
+    /// Bytes for which lane `i`'s `&mut [T]` arguments have room together, each rounded up to a multiple of 4: none of
+    /// their lengths is to be believed beyond it. (An inline reply carries the result and the lengths too.)
     ///
     /// # Errors
     /// When its strings and slices are not where the lane says.
@@ -314,8 +317,8 @@ impl<'a> Batch<'a> {
         Some(stream)
     }
 
-    /// Results for all lanes, filled in place by `fill`, which gets a row of zeroed units for each. Lanes that have an answer get this one instead;
-    /// those that fail are [failed](Batch::fail) afterwards.
+    /// Results for all lanes, filled in place by `fill`, which gets a row of zeroed units for each. Lanes that have an
+    /// answer get this one instead; those that fail are [failed](Batch::fail) afterwards.
     #[inline]
     pub fn reply_all(&mut self, fill: impl FnOnce(RowsMut<'_>)) {
         let Self { first, len, .. } = *self;
@@ -328,7 +331,8 @@ impl<'a> Batch<'a> {
         let start = (first - self.answers.first) as usize * stride;
         let streams = &mut self.answers.streams[start..start + len as usize * stride];
         match self.answers.facts.service.blank.get(..streams.len()) {
-            // One copy costs less than zeros and then a head for each lane. (Where there is no room for replies that long, they lie otherwise.)
+            // One copy costs less than zeros and then a head for each lane. (Where there is no room for replies that
+            // long, they lie otherwise.)
             Some(blank) if stride == 1 + width.max(1) => streams.copy_from_slice(blank),
             _ => {
                 // All of it at once, though not every unit is a result's: one fill costs less than one for each lane.
@@ -357,8 +361,9 @@ impl<'a> Batch<'a> {
         self.answers.fail_left(&failure.into());
     }
 
-    /// Lane `i`'s call, handled as by a handler of single lanes: `handler` decodes the arguments, strings, slices and `&mut [T]` among them, and
-    /// replies through the [`Invocation`]. An error that it returns fails the lane, and one of decoding does so before it is called.
+    /// Lane `i`'s call, handled as by a handler of single lanes: `handler` decodes the arguments, strings, slices and
+    /// `&mut [T]` among them, and replies through the [`Invocation`]. An error that it returns fails the lane, and one
+    /// of decoding does so before it is called.
     ///
     /// # Panics
     /// When there is no such lane.

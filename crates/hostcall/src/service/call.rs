@@ -41,7 +41,8 @@ impl Scratch {
 pub(crate) enum Thread {
     /// In a sweep of ports, which it must not delay.
     Serving,
-    /// On a wave that waits, between its sweeps. It may block for a short time, and waits for nobody who may wait for this wave.
+    /// On a wave that waits, between its sweeps. It may block for a short time, and waits for nobody who may wait for
+    /// this wave.
     Wave,
     /// On a thread of the blocking pool.
     Pool,
@@ -83,7 +84,8 @@ pub struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// A lane's call with payload `units`, whose reply goes to `stream`: a unit for its head, and the room that it has behind.
+    /// A lane's call with payload `units`, whose reply goes to `stream`: a unit for its head, and the room that it has
+    /// behind.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the facts of one call, each borrowed from elsewhere")]
     pub(crate) fn new(
@@ -106,7 +108,8 @@ impl<'a> Invocation<'a> {
         self.stream.len() - 1
     }
 
-    /// The number of the service that the lane calls, as the message says it: of a default handler, any number that no service has.
+    /// The number of the service that the lane calls, as the message says it: of a default handler, any number that no
+    /// service has.
     pub fn service(&self) -> u16 {
         self.caller.service
     }
@@ -147,7 +150,8 @@ impl<'a> Invocation<'a> {
         self.caller.report
     }
 
-    /// The lane's payload as it came, for default handlers, which know no shape: the arguments, and zeros up to the end of the last word.
+    /// The lane's payload as it came, for default handlers, which know no shape: the arguments, and zeros up to the end
+    /// of the last word.
     pub fn payload(&self) -> &'a [u32] {
         self.arguments.payload()
     }
@@ -177,8 +181,8 @@ impl<'a> Invocation<'a> {
         self.arguments.slice()
     }
 
-    /// The next argument, a string or slice, as bytes where they are: a staged one is *not* copied, and the device may change
-    /// it at any time. For services that only move bytes.
+    /// The next argument, a string or slice, as bytes where they are: a staged one is *not* copied, and the device may
+    /// change it at any time. For services that only move bytes.
     ///
     /// # Errors
     /// When it is not there whole.
@@ -195,8 +199,8 @@ impl<'a> Invocation<'a> {
         self.outs.slice(&mut self.arguments, self.stream.len() - 1)
     }
 
-    /// The next argument, a `&mut [T]`, as a writer: of a staged call into the region itself. The arguments lie in the same bytes, so write when
-    /// all of them have been read. Answer with [`Invocation::reply_written`].
+    /// The next argument, a `&mut [T]`, as a writer: of a staged call into the region itself. The arguments lie in the
+    /// same bytes, so write when all of them have been read. Answer with [`Invocation::reply_written`].
     ///
     /// # Errors
     /// When its length is no whole number of elements, or does not fit into a reply or into the lane's staged region.
@@ -204,9 +208,9 @@ impl<'a> Invocation<'a> {
         self.outs.writer(&mut self.arguments, self.stream.len() - 1)
     }
 
-    /// The next argument, a `&mut [u8]`, as memory to fill: of a staged call the region itself, into which a file can be read
-    /// directly (then answer with [`Invocation::reply_in_place`]). The arguments lie in the same bytes, so all of them must have
-    /// been read.
+    /// The next argument, a `&mut [u8]`, as memory to fill: of a staged call the region itself, into which a file can
+    /// be read directly (then answer with [`Invocation::reply_in_place`]). The arguments lie in the same bytes, so all
+    /// of them must have been read.
     ///
     /// # Errors
     /// When it does not fit into a reply or into the lane's staged region.
@@ -215,12 +219,14 @@ impl<'a> Invocation<'a> {
         self.outs.raw(&mut self.arguments, self.stream.len() - 1)
     }
 
-    /// The whole staged region of this call, from its start to the end of what the arguments take; `None` if they came with the message.
+    /// The whole staged region of this call, from its start to the end of what the arguments take; `None` if they came
+    /// with the message.
     pub fn staged_region(&self) -> Option<StagedRegion<'a>> {
         self.arguments.staged_region()
     }
 
-    /// The result, and the bytes that are sent back of each `&mut [T]` argument, in order; for none of them, or a post, `&[]`.
+    /// The result, and the bytes that are sent back of each `&mut [T]` argument, in order; for none of them, or a post,
+    /// `&[]`.
     ///
     /// A slice shorter than the argument sends back only its first part; bytes past the argument's length are not sent.
     #[inline]
@@ -250,8 +256,8 @@ impl<'a> Invocation<'a> {
         self.reply_len = put_written(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs);
     }
 
-    /// The result, and how many bytes of each `&mut [T]` argument are sent back, all of them from [`RawOut::Staged`] regions,
-    /// which hold them already.
+    /// The result, and how many bytes of each `&mut [T]` argument are sent back, all of them from [`RawOut::Staged`]
+    /// regions, which hold them already.
     #[doc(hidden)]
     pub fn reply_in_place<R: Fixed>(&mut self, value: &R, returned: &[usize]) {
         self.put_value(value);
@@ -260,8 +266,8 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// The result as units, for default handlers, which know no shape. More than [`Invocation::reply_capacity`] end the call as
-    /// [`CallError::TooLarge`](crate::CallError::TooLarge).
+    /// The result as units, for default handlers, which know no shape. More than [`Invocation::reply_capacity`] end the
+    /// call as [`CallError::TooLarge`](crate::CallError::TooLarge).
     pub fn reply_units(&mut self, units: &[u32]) {
         self.reply_len = units.len();
         if let Some(room) = self.stream.get_mut(1..=units.len()) {

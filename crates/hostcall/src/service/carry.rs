@@ -12,7 +12,8 @@ use super::out::OutsIn;
 use crate::detached::{Message, Note, Replies};
 
 impl DeferredBatch {
-    /// The calls that have no answer yet, as data. A lane whose arguments cannot be decoded is failed, and left out; `None` if that leaves nobody.
+    /// The calls that have no answer yet, as data. A lane whose arguments cannot be decoded is failed, and left out;
+    /// `None` if that leaves nobody.
     ///
     /// [`answer`](DeferredBatch::answer) takes the replies to it. Lanes must not be answered in other ways in between.
     pub fn detach(&mut self) -> Option<Message> {
@@ -23,8 +24,9 @@ impl DeferredBatch {
         (message.mask != 0).then_some(message)
     }
 
-    /// Answers the calls with the replies to what [`detach`](DeferredBatch::detach) gave. Nothing of them is trusted: a reply that cannot be one of the
-    /// service fails its lane as [`CallError::Malformed`]. What the replies note goes to the host's report.
+    /// Answers the calls with the replies to what [`detach`](DeferredBatch::detach) gave. Nothing of them is trusted: a
+    /// reply that cannot be one of the service fails its lane as [`CallError::Malformed`]. What the replies note goes
+    /// to the host's report.
     pub fn answer(mut self, replies: &Replies) {
         self.batch().take_replies(replies);
     }

@@ -11,7 +11,8 @@ use super::answer::{AllAlike, Answer, LaneReply, Timing};
 use super::failure::{Failure, IntoReply};
 use super::lanes::bits_of;
 
-/// Lanes of one message to which answers are owed. Dropped, it answers those that have none: [`Status::HANDLER_FAILED`], or what ends them.
+/// Lanes of one message to which answers are owed. Dropped, it answers those that have none:
+/// [`Status::HANDLER_FAILED`], or what ends them.
 #[derive(Debug)]
 pub(crate) struct Owed {
     pub(crate) message: Arc<dyn Answer>,
@@ -55,7 +56,8 @@ impl Owed {
         self.send(status, &[0]);
     }
 
-    /// All that are left will not be handled, and end with this status. Of a post no lane learns that, so the host does.
+    /// All that are left will not be handled, and end with this status. Of a post no lane learns that, so the host
+    /// does.
     pub(crate) fn give_up(&mut self, status: Status) {
         if self.message.facts().post {
             let failure = Failure::given_up(status);
@@ -87,7 +89,8 @@ impl Owed {
         true
     }
 
-    /// Those of `ranks` that are left get the replies that are in their streams, which begin with that of rank `first` and are `stride` units apart.
+    /// Those of `ranks` that are left get the replies that are in their streams, which begin with that of rank `first`
+    /// and are `stride` units apart.
     pub(crate) fn send_streams(&mut self, ranks: u64, streams: &[u32], first: u32, stride: usize) {
         let ranks = ranks & self.left;
         if ranks == 0 {
@@ -182,8 +185,8 @@ impl Completion {
     }
 }
 
-/// Answers one lane's call of a service whose result is an `R`, once, from any thread: what closures given to the constructors
-/// `host::…_deferred` get. Dropped unanswered, it fails the call.
+/// Answers one lane's call of a service whose result is an `R`, once, from any thread: what closures given to the
+/// constructors `host::…_deferred` get. Dropped unanswered, it fails the call.
 #[derive(Debug)]
 #[must_use = "dropping it fails the call"]
 pub struct Deferred<R> {

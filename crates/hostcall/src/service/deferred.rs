@@ -11,11 +11,13 @@ use super::completion::{Completion, Owed};
 use super::failure::Failure;
 use super::lanes::{Answers, Progress, bits_of};
 
-/// The calls of one message, owned: a handler made by [`Service::batch_deferred`](crate::Service::batch_deferred) keeps it and answers later, from any
-/// thread: all lanes at once through [`batch`](DeferredBatch::batch), or each by a [`Completion`] of its own ([`split`](DeferredBatch::split)).
+/// The calls of one message, owned: a handler made by [`Service::batch_deferred`](crate::Service::batch_deferred) keeps
+/// it and answers later, from any thread: all lanes at once through [`batch`](DeferredBatch::batch), or each by a
+/// [`Completion`] of its own ([`split`](DeferredBatch::split)).
 ///
-/// The answers leave when it is dropped; [`finish`](DeferredBatch::finish) says so. Lanes without an answer then fail as those of a dropped
-/// [`Completion`] do: `HandlerPanicked` if the thread panics, else `HandlerFailed`. Posts need no answer.
+/// The answers leave when it is dropped; [`finish`](DeferredBatch::finish) says so. Lanes without an answer then fail
+/// as those of a dropped [`Completion`] do: `HandlerPanicked` if the thread panics, else `HandlerFailed`. Posts need no
+/// answer.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -56,7 +58,8 @@ pub struct DeferredBatch {
 }
 
 impl DeferredBatch {
-    /// All `lanes` lanes of a message. Those that the service does not take are answered at once; `None` if those are all.
+    /// All `lanes` lanes of a message. Those that the service does not take are answered at once; `None` if those are
+    /// all.
     pub(crate) fn new(message: Arc<dyn Answer>, lanes: u32, timing: Option<Timing>) -> Option<Self> {
         let facts = message.facts();
         let usual = facts.service.admits_all() && facts.malformed().is_none();
@@ -121,7 +124,8 @@ impl DeferredBatch {
     /// The answers leave.
     pub fn finish(self) {}
 
-    /// One [`Completion`] for each lane that has no answer yet, in the order of the batch; the other lanes' answers are given.
+    /// One [`Completion`] for each lane that has no answer yet, in the order of the batch; the other lanes' answers are
+    /// given.
     pub fn split(mut self) -> Vec<Completion> {
         let left = self.progress.left;
         self.send();

@@ -1,7 +1,7 @@
 //! Definitions that are made at run time, from the text of a function's types: for services that no Rust trait defines.
 //!
-//! The text is what stands in a `#[hostcall::service]` trait. It is split into the same tokens, so its hash is the same, and a program that was
-//! compiled from the trait accepts the definition.
+//! The text is what stands in a `#[hostcall::service]` trait. It is split into the same tokens, so its hash is the
+//! same, and a program that was compiled from the trait accepts the definition.
 
 mod function;
 
@@ -92,9 +92,11 @@ impl Definition {
     /// The most units of fixed arguments: what a message of one lane can say that it has.
     pub const MOST_UNITS: usize = Header::MOST_UNITS;
 
-    /// Begins a definition at run time. `name` is the one on the wire: for the function `add42` of the trait `Host` it is `Host__add42`.
+    /// Begins a definition at run time. `name` is the one on the wire: for the function `add42` of the trait `Host` it
+    /// is `Host__add42`.
     ///
-    /// Types are written as in the trait, with the same names; only white space may differ. The definition is then equal to the trait's.
+    /// Types are written as in the trait, with the same names; only white space may differ. The definition is then
+    /// equal to the trait's.
     ///
     /// ```
     /// use hostcall::Definition;

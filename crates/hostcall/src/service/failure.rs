@@ -3,7 +3,8 @@
 use hostcall_abi::codec::DecodeError;
 use hostcall_abi::{CallError, Status};
 
-/// The error a handler returns: the lane gets [`CallError::HandlerFailed`] with the code, the host's report the message.
+/// The error a handler returns: the lane gets [`CallError::HandlerFailed`] with the code, the host's report the
+/// message.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct HandlerError {
@@ -89,7 +90,8 @@ impl From<HandlerError> for Failure {
     }
 }
 
-/// What the glue around a handler returns. The result itself was given to [`Invocation::reply`](crate::Invocation::reply).
+/// What the glue around a handler returns. The result itself was given to
+/// [`Invocation::reply`](crate::Invocation::reply).
 pub type HandlerResult = Result<(), Failure>;
 
 /// What a handler of a service with result `R` may return: an `R`, or a `Result` of one.

@@ -1,8 +1,9 @@
 //! The calls of the lanes of one message, and the loops over them.
 //!
-//! Every handler gets a message so, wherever it runs: on a serving thread all lanes of one, on the blocking pool those that a job is for. The loop over
-//! the lanes is compiled once for each handler, which is inlined into it; what is the same for all lanes is worked out once. Where the reply of a lane
-//! is not there yet is kept outside the loop, so that a panic fails what it happened in, and the loop goes on behind it.
+//! Every handler gets a message so, wherever it runs: on a serving thread all lanes of one, on the blocking pool those
+//! that a job is for. The loop over the lanes is compiled once for each handler, which is inlined into it; what is the
+//! same for all lanes is worked out once. Where the reply of a lane is not there yet is kept outside the loop, so that
+//! a panic fails what it happened in, and the loop goes on behind it.
 
 use std::sync::Arc;
 
@@ -59,8 +60,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) lanes: u32,
     pub(crate) post: bool,
     pub(crate) payload: Payload<'a>,
-    /// Each lane's strings and slices, if they are not in the payload: of a staged post, copied before it was acknowledged, and of a message that came
-    /// through no port.
+    /// Each lane's strings and slices, if they are not in the payload: of a staged post, copied before it was
+    /// acknowledged, and of a message that came through no port.
     pub(crate) copies: Copies<'a>,
     /// How replies carry `&mut [T]` arguments.
     pub(crate) outs: OutsIn,
@@ -91,8 +92,8 @@ impl<'a> Facts<'a> {
         self.service.number != 0 && self.payload.lane_units < self.service.shape.units
     }
 
-    /// The status with which calls that have not begun end: whoever takes the buffer out of service does not wait for them. Posts are handled all the
-    /// same.
+    /// The status with which calls that have not begun end: whoever takes the buffer out of service does not wait for
+    /// them. Posts are handled all the same.
     #[inline(always)]
     pub(super) fn ended(&self) -> Option<Status> {
         if self.post { None } else { self.closing.get() }
@@ -133,7 +134,8 @@ impl<'a> Facts<'a> {
         Caller { service: number, port, mask, rank, post, thread, tenant, report }
     }
 
-    /// The `rank`-th lane's call, which is answered later and elsewhere, or why it cannot be decoded. Its reply does not go to `stream`.
+    /// The `rank`-th lane's call, which is answered later and elsewhere, or why it cannot be decoded. Its reply does
+    /// not go to `stream`.
     pub(crate) fn later<'c>(&self, rank: u32, stream: &'c mut [u32], scratch: &'c mut Scratch) -> Result<Invocation<'c>, Failure>
     where
         'a: 'c,
@@ -159,7 +161,8 @@ impl<'a> Facts<'a> {
 pub(crate) struct Progress {
     /// Lanes that have no reply yet, by rank.
     pub(crate) left: u64,
-    /// Lanes whose handlers would block, if the service is one that goes on elsewhere then. What their streams hold is no reply.
+    /// Lanes whose handlers would block, if the service is one that goes on elsewhere then. What their streams hold is
+    /// no reply.
     pub(crate) late: u64,
     /// All lanes of the message have results of so many units: nobody need look at their heads.
     pub(crate) alike: Option<u32>,
@@ -192,7 +195,8 @@ pub(crate) struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// Begins with `lanes` lanes, the first of rank `first`: those that the service still takes are left, the others are refused.
+    /// Begins with `lanes` lanes, the first of rank `first`: those that the service still takes are left, the others
+    /// are refused.
     #[inline(always)]
     pub(crate) fn begin(&mut self, first: u32, lanes: u32) {
         let admitted = self.facts.service.admit(lanes);
@@ -343,8 +347,8 @@ impl LaneCalls<'_> {
         }
     }
 
-    /// Handles lane after lane, for a handler that takes all its arguments as one value of fixed size and gives the result: nothing but what the
-    /// handler does is done for each lane.
+    /// Handles lane after lane, for a handler that takes all its arguments as one value of fixed size and gives the
+    /// result: nothing but what the handler does is done for each lane.
     #[inline(always)]
     pub(crate) fn typed<A: Fixed, R: Fixed>(&mut self, handler: impl Fn(A) -> Result<R, Failure>) {
         let answers = &mut self.answers;
@@ -382,7 +386,8 @@ impl LaneCalls<'_> {
     }
 }
 
-/// Reports what the host must learn of a failed call: a handler's error always, and of a post anything, since no lane learns it.
+/// Reports what the host must learn of a failed call: a handler's error always, and of a post anything, since no lane
+/// learns it.
 #[cold]
 pub(crate) fn note_failure(report: &Report, service: &Registered, failure: &Failure, post: bool) {
     match failure {

@@ -67,7 +67,8 @@ pub(crate) struct Messages<'a> {
     /// Of the present message, if it has begun.
     progress: Progress,
     begun: bool,
-    /// Lanes of the last message, by rank, whose handlers would block, if the service is one that goes on elsewhere then. They have no reply yet.
+    /// Lanes of the last message, by rank, whose handlers would block, if the service is one that goes on elsewhere
+    /// then. They have no reply yet.
     pub(crate) late: u64,
     pub(crate) sample: Sample,
 }
@@ -130,8 +131,9 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// The same for a handler of arguments and results of fixed size, of which `one` handles one call. Nothing but that is done for a lane, and little for a
-    /// message, unless there is something special about it: then `handler` gets what is left of it.
+    /// The same for a handler of arguments and results of fixed size, of which `one` handles one call. Nothing but that
+    /// is done for a lane, and little for a message, unless there is something special about it: then `handler` gets
+    /// what is left of it.
     #[inline(always)]
     pub(crate) fn typed<A: Fixed, R: Fixed>(&mut self, handler: &impl Handler, one: &impl Fn(A) -> Result<R, Failure>) {
         let shape = self.service.shape;
@@ -147,7 +149,8 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Handles the first message. False: it is left, whole or in part, for whoever looks at all that may be special about one.
+    /// Handles the first message. False: it is left, whole or in part, for whoever looks at all that may be special
+    /// about one.
     #[inline(always)]
     fn all_at_once<A: Fixed, R: Fixed>(&mut self, taken: &Taken, one: &impl Fn(A) -> Result<R, Failure>) -> bool {
         let message = &taken.message;

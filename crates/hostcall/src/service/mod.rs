@@ -59,7 +59,8 @@ pub use typed::Calls;
 pub(crate) type After = Arc<dyn Fn(&Arc<Tenant>) + Send + Sync>;
 
 /// Something a kernel can call. Made by the functions that `#[hostcall::service]` generates, refined here, and
-/// registered with [`ServerBuilder::service`](crate::ServerBuilder::service) or [`Server::register`](crate::Server::register).
+/// registered with [`ServerBuilder::service`](crate::ServerBuilder::service) or
+/// [`Server::register`](crate::Server::register).
 #[derive(Clone)]
 pub struct Service {
     pub(crate) definition: Definition,
@@ -93,7 +94,8 @@ impl Brief {
 impl Service {
     /// A service whose handler runs on the serving thread and answers before it returns.
     ///
-    /// Such a handler must be quick: it delays the calls of all ports of its thread. Say [`Service::blocking`] if it is not.
+    /// Such a handler must be quick: it delays the calls of all ports of its thread. Say [`Service::blocking`] if it is
+    /// not.
     pub fn new(definition: Definition, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static) -> Self {
         Self::of(definition, Run::Inline(Arc::new(EachLane(handler))))
     }
@@ -106,8 +108,9 @@ impl Service {
         Self::of(definition, Run::Inline(Arc::new(Typed::new(handler))))
     }
 
-    /// A service whose handler takes a whole message: the calls that lanes of a wave made together. It runs on the serving thread; say
-    /// [`Service::blocking`] if it is not quick, and the message goes to the blocking pool in one piece.
+    /// A service whose handler takes a whole message: the calls that lanes of a wave made together. It runs on the
+    /// serving thread; say [`Service::blocking`] if it is not quick, and the message goes to the blocking pool in one
+    /// piece.
     ///
     /// A panic fails the lanes that have no answer yet.
     pub fn batch(definition: Definition, handler: impl Fn(&mut Batch<'_>) + Send + Sync + 'static) -> Self {
@@ -130,7 +133,8 @@ impl Service {
         Self::of(definition, Run::Later(Arc::new(handler)))
     }
 
-    /// A service whose handler decodes its arguments at once and gives a future, which runs on the server's tokio runtime.
+    /// A service whose handler decodes its arguments at once and gives a future, which runs on the server's tokio
+    /// runtime.
     #[cfg(feature = "tokio")]
     pub fn new_async<R, Fut>(
         definition: Definition,
@@ -162,7 +166,8 @@ impl Service {
     }
 
     /// Runs the handler on the serving thread, where [`Invocation::may_block`] is false. If it then fails with
-    /// [`Failure::WouldBlock`] it is run again, from the start, on the blocking pool. No effect on deferred and async services.
+    /// [`Failure::WouldBlock`] it is run again, from the start, on the blocking pool. No effect on deferred and async
+    /// services.
     #[must_use]
     pub fn blocking_if_needed(mut self) -> Self {
         if let Run::Inline(f) = self.run {
@@ -171,7 +176,8 @@ impl Service {
         self
     }
 
-    /// A handler that may block, but waits for nobody: what it does comes to an end whatever others do. So a wave that waits may run it.
+    /// A handler that may block, but waits for nobody: what it does comes to an end whatever others do. So a wave that
+    /// waits may run it.
     #[must_use]
     pub(crate) fn brief(mut self) -> Self {
         self.brief = Brief::Always;
@@ -185,7 +191,8 @@ impl Service {
         self
     }
 
-    /// Calls `f` whenever all lanes of a message have been handled on the serving thread: what they left there can then be dealt with at once.
+    /// Calls `f` whenever all lanes of a message have been handled on the serving thread: what they left there can then
+    /// be dealt with at once.
     #[must_use]
     pub(crate) fn after_messages(mut self, f: impl Fn(&Arc<Tenant>) + Send + Sync + 'static) -> Self {
         self.after = Some(Arc::new(f));

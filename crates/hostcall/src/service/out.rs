@@ -23,8 +23,9 @@ pub enum RawOut<'a> {
 
 /// A `&mut [T]` argument as a writer: what is written goes back to the calling lane, from the slice's start.
 ///
-/// The elements of a staged call are written to where the device reads them. Nothing is zeroed, and nothing is copied a second time. The device's slice
-/// keeps its old elements behind those written; `out` in the kernel is told how many there are.
+/// The elements of a staged call are written to where the device reads them. Nothing is zeroed, and nothing is copied a
+/// second time. The device's slice keeps its old elements behind those written; `out` in the kernel is told how many
+/// there are.
 ///
 /// An [`Out<u8>`](Out) is a [`std::io::Write`]: `write!(out, …)` and `std::io::copy` work.
 ///
@@ -63,8 +64,8 @@ unsafe impl<T: Sync> Sync for Out<'_, T> {}
 
 impl<'a, T: Plain> Out<'a, T> {
     /// # Safety
-    /// `start` is valid for writes of `len` elements during `'a`, on the host through this only; if it is not `staged`, for reads as well, and nobody
-    /// else's at all.
+    /// `start` is valid for writes of `len` elements during `'a`, on the host through this only; if it is not `staged`,
+    /// for reads as well, and nobody else's at all.
     const unsafe fn new(start: NonNull<u8>, len: usize, staged: bool) -> Self {
         Self { start, len, written: 0, staged, memory: PhantomData }
     }
@@ -92,8 +93,9 @@ impl<'a, T: Plain> Out<'a, T> {
     /// Writes as many elements as there is room for; returns how many.
     pub fn write(&mut self, elements: &[T]) -> usize {
         let n = elements.len().min(self.remaining());
-        // SAFETY: `written + n` elements are within `len`; a Rust slice overlaps neither fresh scratch nor a staging area, to which no references
-        // exist. Bytes are copied, so alignment does not matter; those of a `T: Plain` are all initialised.
+        // SAFETY: `written + n` elements are within `len`; a Rust slice overlaps neither fresh scratch nor a staging
+        // area, to which no references exist. Bytes are copied, so alignment does not matter; those of a `T: Plain` are
+        // all initialised.
         unsafe { std::ptr::copy_nonoverlapping(elements.as_ptr().cast::<u8>(), self.next(), n * size_of::<T>()) };
         self.written += n;
         n
@@ -104,9 +106,9 @@ impl<'a, T: Plain> Out<'a, T> {
         self.write(std::slice::from_ref(&element)) == 1
     }
 
-    /// Where the next element goes: room for [`remaining`](Out::remaining) of them, *not* aligned for `T`. For functions that fill memory, such as
-    /// `pread`; tell how many there are by [`advance`](Out::advance). Do not read there, and make no reference to it: a staged region is
-    /// shared with the device.
+    /// Where the next element goes: room for [`remaining`](Out::remaining) of them, *not* aligned for `T`. For
+    /// functions that fill memory, such as `pread`; tell how many there are by [`advance`](Out::advance). Do not read
+    /// there, and make no reference to it: a staged region is shared with the device.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.next()
     }
@@ -136,7 +138,8 @@ impl<'a, T: Plain> Out<'a, T> {
     /// What was written, for [`Invocation::reply_written`](crate::Invocation::reply_written).
     pub fn finish(self) -> Written<'a> {
         let bytes = self.written * size_of::<T>();
-        // SAFETY: scratch is this call's alone, valid during `'a`, and nobody writes there any more; `bytes` of it have been written.
+        // SAFETY: scratch is this call's alone, valid during `'a`, and nobody writes there any more; `bytes` of it have
+        // been written.
         let scratch = if self.staged { &[] } else { unsafe { std::slice::from_raw_parts(self.start.as_ptr(), bytes) } };
         Written { bytes, scratch }
     }
@@ -206,7 +209,8 @@ impl<'a> Outs<'a> {
         Self { lengths, at: 0, carried }
     }
 
-    /// The next one's length in bytes, checked to fit into a reply of `room` units, or into the lane's region; and where in that it begins.
+    /// The next one's length in bytes, checked to fit into a reply of `room` units, or into the lane's region; and
+    /// where in that it begins.
     fn next(&mut self, arguments: &mut Arguments<'_>, room: usize) -> Result<(usize, usize), Failure> {
         if self.carried == OutsIn::Nothing {
             return Err(Failure::HandlerFailed { code: 0, message: "deferred and async services have no `&mut [T]` arguments".into() });
@@ -231,7 +235,8 @@ impl<'a> Outs<'a> {
             return Ok(&mut []);
         }
         let start = scratch_for::<T>(arguments.arena, count);
-        // SAFETY: `start` is fresh, aligned, valid for `count` elements during `'s`, and zeroed here, which is a value of any `T: Plain`.
+        // SAFETY: `start` is fresh, aligned, valid for `count` elements during `'s`, and zeroed here, which is a value
+        // of any `T: Plain`.
         Ok(unsafe {
             start.write_bytes(0, count);
             std::slice::from_raw_parts_mut(start.as_ptr(), count)
@@ -249,7 +254,8 @@ impl<'a> Outs<'a> {
             }
             Var::Copied(_) => scratch_for::<T>(arguments.arena, count).cast(),
         };
-        // SAFETY: the place of this argument, which is no other's (places follow one another), or fresh scratch; either is valid during `'s`.
+        // SAFETY: the place of this argument, which is no other's (places follow one another), or fresh scratch; either
+        // is valid during `'s`.
         Ok(unsafe { Out::new(start, count, matches!(arguments.var, Var::Staged { .. })) })
     }
 
@@ -270,8 +276,8 @@ pub(super) fn push(stream: &mut [u32], len: &mut usize, unit: u32) {
     }
 }
 
-/// The lengths of what comes back of `&mut [T]` arguments of so many bytes, and what comes back: in the reply, whose length is returned, or in the
-/// lane's region.
+/// The lengths of what comes back of `&mut [T]` arguments of so many bytes, and what comes back: in the reply, whose
+/// length is returned, or in the lane's region.
 pub(super) fn put_slices(stream: &mut [u32], mut len: usize, var: Var<'_>, lengths: &[u32], outs: &[&[u8]]) -> usize {
     for (i, &bytes) in lengths.iter().enumerate() {
         push(stream, &mut len, returned(outs, i, bytes).len() as u32);
@@ -280,8 +286,8 @@ pub(super) fn put_slices(stream: &mut [u32], mut len: usize, var: Var<'_>, lengt
         let mut at = 0;
         for (i, &bytes) in lengths.iter().enumerate() {
             let out = returned(outs, i, bytes);
-            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
-            // `Outs::next` has checked that it fits.
+            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back
+            // short. `Outs::next` has checked that it fits.
             if let Some(place) = rest.part(at, out.len()) {
                 place.copy_from(out);
             }
@@ -295,8 +301,8 @@ pub(super) fn put_slices(stream: &mut [u32], mut len: usize, var: Var<'_>, lengt
     len
 }
 
-/// The same as an image of the lane's staged region, for who has it: the lengths of what comes back, the bytes of each argument at its place, and last how
-/// many arguments there are, because only the handler knows.
+/// The same as an image of the lane's staged region, for who has it: the lengths of what comes back, the bytes of each
+/// argument at its place, and last how many arguments there are, because only the handler knows.
 pub(super) fn put_image<'o>(stream: &mut [u32], mut len: usize, lengths: &[u32], out: impl Fn(usize) -> Option<&'o [u8]>) -> usize {
     let part = |i: usize, bytes: u32| out(i).map_or(&[][..], |out| &out[..out.len().min(bytes as usize)]);
     for (i, &bytes) in lengths.iter().enumerate() {

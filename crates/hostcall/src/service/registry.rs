@@ -51,8 +51,8 @@ pub(crate) struct Registered {
     /// The definition's.
     name: Arc<str>,
     pub(crate) shape: Shape,
-    /// Units of a reply's stream, the head included, if all replies are equally long: there are no `&mut [T]`. One unit at least is for what a
-    /// failure says of itself.
+    /// Units of a reply's stream, the head included, if all replies are equally long: there are no `&mut [T]`. One unit
+    /// at least is for what a failure says of itself.
     pub(crate) reply_stride: Option<usize>,
     /// For handlers of whole messages: [`blank_replies`].
     pub(crate) blank: Box<[u32]>,
@@ -85,14 +85,15 @@ impl Registered {
         &self.name
     }
 
-    /// Whether a message that waits for answers, or one that does not, is of this service: it must be as the definition says. The
-    /// default handler has no definition of the caller's.
+    /// Whether a message that waits for answers, or one that does not, is of this service: it must be as the definition
+    /// says. The default handler has no definition of the caller's.
     #[inline(always)]
     pub(crate) fn agrees(&self, post: bool) -> bool {
         self.number == 0 || self.definition.reply_dwords.is_none() == post
     }
 
-    /// How many of the next `lanes` calls may be handled, from the first on; [`refusal`](Registered::refusal) says how the others end.
+    /// How many of the next `lanes` calls may be handled, from the first on; [`refusal`](Registered::refusal) says how
+    /// the others end.
     #[inline(always)]
     pub(crate) fn admit(&self, lanes: u32) -> u32 {
         // Pairs with `close` and `finish_after_next`. Relaxed: the word orders nothing but itself.
@@ -110,7 +111,8 @@ impl Registered {
         self.state.load(Ordering::Relaxed) == OPEN
     }
 
-    /// How a call ends that was not admitted. A thread whose snapshot is old may have asked a slot that is unregistered.
+    /// How a call ends that was not admitted. A thread whose snapshot is old may have asked a slot that is
+    /// unregistered.
     #[cold]
     pub(crate) fn refusal(&self) -> CallError {
         // Pairs with `close`. Relaxed, as in `admit`.
@@ -149,8 +151,8 @@ type Slots = [Option<Arc<Registered>>; LOT];
 /// Some, or none.
 type Lot = Option<Arc<Slots>>;
 
-/// What is registered: never changed, but replaced by another. In lots, of which two tables share all but those in which they differ: one more
-/// service is as many steps, however many there are.
+/// What is registered: never changed, but replaced by another. In lots, of which two tables share all but those in
+/// which they differ: one more service is as many steps, however many there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     /// The first lot, where nearly all services are: one step less.
@@ -219,8 +221,8 @@ struct State {
     numbers: HashMap<Arc<str>, u16>,
     /// How many numbers were given out, from 1 on.
     numbered: u16,
-    /// Numbers of services without a name that are unregistered, the oldest first: given out again only when there are no others, so that a kernel
-    /// which still has one finds nobody.
+    /// Numbers of services without a name that are unregistered, the oldest first: given out again only when there are
+    /// no others, so that a kernel which still has one finds nobody.
     free: VecDeque<u16>,
 }
 
@@ -284,7 +286,8 @@ impl Registry {
         slot
     }
 
-    /// The number of a name that nobody has registered, for programs that call it all the same; `None` if it is registered, or numbers are out.
+    /// The number of a name that nobody has registered, for programs that call it all the same; `None` if it is
+    /// registered, or numbers are out.
     pub(crate) fn reserve(&self, name: &str) -> Option<u16> {
         let mut state = self.lock();
         if let Some(&number) = state.numbers.get(name) {
@@ -434,8 +437,8 @@ impl ServiceHandle {
         self.slot.upgrade().is_none_or(|slot| slot.is_finished())
     }
 
-    /// Unregisters the service: calls end as [`CallError::UnknownService`](crate::CallError::UnknownService) from now on, and
-    /// what its handler captured is dropped as soon as no call uses it. The name may be registered again.
+    /// Unregisters the service: calls end as [`CallError::UnknownService`](crate::CallError::UnknownService) from now
+    /// on, and what its handler captured is dropped as soon as no call uses it. The name may be registered again.
     pub fn unregister(&self) {
         if let (Some(slot), Some(registry)) = (self.slot.upgrade(), self.registry.upgrade()) {
             registry.unregister(&slot);

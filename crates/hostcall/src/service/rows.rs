@@ -4,11 +4,12 @@ use std::marker::PhantomData;
 
 use hostcall_abi::codec::Plain;
 
-/// The fixed part of the arguments of all lanes of a batch: a row of units for each, at equal distances. A strided view of it, such as a NumPy array,
-/// needs no copy.
+/// The fixed part of the arguments of all lanes of a batch: a row of units for each, at equal distances. A strided view
+/// of it, such as a NumPy array, needs no copy.
 ///
 /// Row `i` begins `i * stride()` units behind [`as_ptr`](Rows::as_ptr). It holds what the service takes, in order: a
-/// [`VarHead`](hostcall_abi::codec::VarHead) if there are strings or slices, each fixed argument, the length in bytes of each string or slice.
+/// [`VarHead`](hostcall_abi::codec::VarHead) if there are strings or slices, each fixed argument, the length in bytes
+/// of each string or slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     /// From the first row on.
@@ -95,7 +96,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// One argument of all lanes: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
+    /// One argument of all lanes: the values of type `T` that begin at unit `at` of each row. `None` if a row ends
+    /// before they do.
     #[inline]
     pub fn column<T: Plain>(&self, at: usize) -> Option<Column<'a, T>> {
         let end = at.checked_mul(4)?.checked_add(size_of::<T>())?;
@@ -144,8 +146,9 @@ impl<'a, T: Plain> Column<'a, T> {
     #[inline]
     pub fn get(&self, i: usize) -> T {
         assert!(i < self.rows.len, "value {i} of {}", self.rows.len);
-        // SAFETY: row `i` lies inside the units, as `Rows::new` has checked, and the value inside the row, as `Rows::column` has. All its bytes are
-        // initialised, and every bit pattern is a `T: Plain`; it is read at any alignment.
+        // SAFETY: row `i` lies inside the units, as `Rows::new` has checked, and the value inside the row, as
+        // `Rows::column` has. All its bytes are initialised, and every bit pattern is a `T: Plain`; it is read at any
+        // alignment.
         unsafe { self.rows.units.as_ptr().add(i * self.rows.stride + self.at).cast::<T>().read_unaligned() }
     }
 
@@ -237,7 +240,8 @@ impl<'a> RowsMut<'a> {
         }
     }
 
-    /// One part of all lanes' results: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
+    /// One part of all lanes' results: the values of type `T` that begin at unit `at` of each row. `None` if a row ends
+    /// before they do.
     #[inline]
     pub fn column<T: Plain>(&mut self, at: usize) -> Option<ColumnMut<'_, T>> {
         let end = at.checked_mul(4)?.checked_add(size_of::<T>())?;
@@ -275,8 +279,8 @@ impl<T: Plain> ColumnMut<'_, T> {
     #[inline]
     pub fn set(&mut self, i: usize, value: T) {
         assert!(i < self.rows.len, "value {i} of {}", self.rows.len);
-        // SAFETY: row `i` lies inside the units, as `RowsMut::new` has checked, and the value inside the row, as `RowsMut::column` has. A `T: Plain` has
-        // no bytes that are not initialised; it is written at any alignment.
+        // SAFETY: row `i` lies inside the units, as `RowsMut::new` has checked, and the value inside the row, as
+        // `RowsMut::column` has. A `T: Plain` has no bytes that are not initialised; it is written at any alignment.
         unsafe { self.rows.units.as_mut_ptr().add(i * self.rows.stride + self.at).cast::<T>().write_unaligned(value) }
     }
 }

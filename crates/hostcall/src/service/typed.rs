@@ -7,8 +7,8 @@ use hostcall_abi::codec::{DecodeError, Fixed};
 use super::batch::Batch;
 use super::failure::{Failure, IntoReply};
 
-/// The calls of one message to a service with arguments `A` and result `R`, all of fixed size: a [`Batch`] with types. What the `…_batch` functions that
-/// `#[hostcall::service]` generates give to their closures.
+/// The calls of one message to a service with arguments `A` and result `R`, all of fixed size: a [`Batch`] with types.
+/// What the `…_batch` functions that `#[hostcall::service]` generates give to their closures.
 ///
 /// The arguments are a tuple, as the service's function has them: `(f32,)` for one. Of a posted function `R` is `()`.
 ///
@@ -92,7 +92,8 @@ impl<'a, A: Fixed, R: Fixed> Calls<'_, 'a, A, R> {
         self.batch.fail(i, failure);
     }
 
-    /// Answers lane after lane that has no answer yet: with what `f` makes of its arguments, a result or why there is none.
+    /// Answers lane after lane that has no answer yet: with what `f` makes of its arguments, a result or why there is
+    /// none.
     pub fn answer<O: IntoReply<R>>(&mut self, mut f: impl FnMut(A) -> O) {
         for i in 0..self.len() {
             if self.batch.is_answered(i) {

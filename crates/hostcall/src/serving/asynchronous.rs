@@ -23,8 +23,8 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// On the runtime given, else on a new one of two threads. (Not on the one that the caller is in: it may be the thread that
-    /// waits for the kernel.)
+    /// On the runtime given, else on a new one of two threads. (Not on the one that the caller is in: it may be the
+    /// thread that waits for the kernel.)
     pub(crate) fn new(given: Option<Handle>, stack: StackSize) -> Self {
         let handle = given.map_or_else(OnceLock::new, OnceLock::from);
         Self { handle, own: Mutex::new(None), stack }

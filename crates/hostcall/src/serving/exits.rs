@@ -81,7 +81,8 @@ pub(super) fn leave(
     go(Exits::of(core, kept), &(open as Arc<dyn Answer>), message.lanes(), late, timing, scratch);
 }
 
-/// Hands the lanes `late` of a message of `lanes` lanes to where they are handled. Handlers that are deferred or async start here, for all lanes.
+/// Hands the lanes `late` of a message of `lanes` lanes to where they are handled. Handlers that are deferred or async
+/// start here, for all lanes.
 pub(crate) fn go(exits: Exits<'_>, open: &Arc<dyn Answer>, lanes: u32, late: u64, timing: Option<Timing>, scratch: &mut Scratch) {
     let service = open.facts().service;
     let (handler, attempt) = match &service.run {

@@ -1,9 +1,10 @@
 //! Waves that serve ports while they wait.
 //!
-//! In the simulator a wave is a thread of this machine. One that waits for an answer keeps a processor from whoever is to give
-//! it, and to wake a serving thread takes longer than most handlers. So the wave looks at the ports itself: its call is answered without a change
-//! of threads. Handlers that may block, and wait for nobody ([`Service::brief`](crate::Service)), it runs as well, when its sweep is over; all other
-//! exits are as for serving threads, who go on beside it.
+//! In the simulator a wave is a thread of this machine. One that waits for an answer keeps a processor from whoever is
+//! to give it, and to wake a serving thread takes longer than most handlers. So the wave looks at the ports itself: its
+//! call is answered without a change of threads. Handlers that may block, and wait for nobody
+//! ([`Service::brief`](crate::Service)), it runs as well, when its sweep is over; all other exits are as for serving
+//! threads, who go on beside it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -44,7 +45,8 @@ impl Helpers {
     fn run(&self, jobs: Vec<Job>) {
         let mut memory = self.memories().pop().unwrap_or_default();
         for job in jobs {
-            // What a job owns may be the last of a service, and panic when it is dropped. Unwind safety: the memory is cleared for each call.
+            // What a job owns may be the last of a service, and panic when it is dropped. Unwind safety: the memory is
+            // cleared for each call.
             let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Wave, || {})));
         }
         self.memories().push(memory);

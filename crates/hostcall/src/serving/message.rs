@@ -119,7 +119,8 @@ impl Worker {
         self.core.release(old);
     }
 
-    /// Brings what the worker knows of services up to date. After a message was taken: a kernel may call what was registered before it was launched.
+    /// Brings what the worker knows of services up to date. After a message was taken: a kernel may call what was
+    /// registered before it was launched.
     #[inline(always)]
     fn refresh(&mut self) {
         if let Some(old) = self.core.registry.refresh(&mut self.snapshot) {
@@ -216,8 +217,8 @@ impl Worker {
         self.turn.end(messages, began);
     }
 
-    /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it goes on with the others. May
-    /// panic again, for other messages.
+    /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it
+    /// goes on with the others. May panic again, for other messages.
     #[cold]
     pub(crate) fn recover(&mut self, served: &Arc<Served>) {
         self.core.running_of(self.index).leave();
@@ -310,7 +311,8 @@ impl Worker {
 }
 
 impl Outbox {
-    /// A message was taken: if it is a post, its port is acknowledged up to it; if not, its reply says so of all before it.
+    /// A message was taken: if it is a post, its port is acknowledged up to it; if not, its reply says so of all before
+    /// it.
     #[inline(always)]
     fn acknowledge(&mut self, port: u32, tag: Tag, post: bool) {
         if self.posts.last().is_some_and(|&(last, _)| last == port) {
@@ -321,8 +323,8 @@ impl Outbox {
         }
     }
 
-    /// Room for the replies of a service to `all` lanes of messages that are alike, the first of `lanes` lanes: where it begins, and units from one
-    /// lane's to the next's.
+    /// Room for the replies of a service to `all` lanes of messages that are alike, the first of `lanes` lanes: where
+    /// it begins, and units from one lane's to the next's.
     #[inline(always)]
     fn streams(&mut self, served: &Served, service: &Registered, lanes: u32, all: u32, post: bool) -> (usize, usize) {
         // What a full wave has room for, a message of fewer lanes has.

@@ -7,7 +7,8 @@
 //! * [`threads`]: the serving threads and what they share. [`wake`]: when they spin, yield, sleep or park.
 //! * [`ports`]: from doorbells to ports. [`turn`]: how long a program keeps a thread while there are others.
 //! * [`message`]: the one route of all messages: taken (copied and checked), handled, answered.
-//! * [`exits`]: the doors out of it, for handlers that answer later: [`pool`], whose queue is [`fair`], [`asynchronous`], and the user's own threads.
+//! * [`exits`]: the doors out of it, for handlers that answer later: [`pool`], whose queue is [`fair`],
+//!   [`asynchronous`], and the user's own threads.
 //! * [`open`]: a message that has left by one of them. [`served`]: a buffer while it is served.
 //! * [`help`]: waves of the simulator that serve ports while they wait.
 //! * [`running`]: what serving threads are in, for whoever waits too long.

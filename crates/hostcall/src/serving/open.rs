@@ -62,7 +62,8 @@ struct Replies {
 }
 
 impl Open {
-    /// The message whose lanes `late`, by rank, are answered later; the replies of the others, `stride` units apart, are in `streams`.
+    /// The message whose lanes `late`, by rank, are answered later; the replies of the others, `stride` units apart,
+    /// are in `streams`.
     #[expect(clippy::too_many_arguments, reason = "the parts of one message, each borrowed from elsewhere")]
     pub(crate) fn new(
         served: &Arc<Served>,
@@ -161,7 +162,8 @@ impl Open {
         self.served.close_call(self.port);
     }
 
-    /// Answers of lanes are known: of so many, with so many bytes. Before anybody learns of the answers: who waited for one finds it counted.
+    /// Answers of lanes are known: of so many, with so many bytes. Before anybody learns of the answers: who waited for
+    /// one finds it counted.
     fn count(&self, lanes: u32, failed: u64, bytes: u64, timing: Option<Timing>) {
         let done = timing.map(|_| Instant::now());
         let latency = timing.zip(done).map(|(timing, done)| done - timing.found);
@@ -263,7 +265,8 @@ impl Replies {
 
 /// The staged bytes of each lane of a post, which are the device's again once it is acknowledged.
 ///
-/// Lanes' regions do not overlap, so all together are no longer than a slot; what a client says beyond that is not copied, and its decoding fails.
+/// Lanes' regions do not overlap, so all together are no longer than a slot; what a client says beyond that is not
+/// copied, and its decoding fails.
 fn copy_staged(message: &Message, service: &Registered, payload: Payload<'_>) -> (Vec<u8>, Vec<u32>) {
     let (mut left, mut copies) = (usize::MAX, Vec::new());
     let copy = |rank| {

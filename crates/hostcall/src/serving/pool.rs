@@ -1,11 +1,11 @@
 //! Threads for handlers that may block: as many as there are blocked handlers, up to a limit for each program.
 //!
 //! A serving thread only pushes a job. Which job is next, and whether it may run now, is the affair of a queue that is
-//! [fair](super::fair) among programs. One pool thread is always waiting, or being started, as long as there can be a job
-//! for it: a thread that takes a job and leaves no other waiting starts the next one first. So no job that may run waits
-//! for a sleeping handler, and no serving thread starts a thread. A thread that has waited in vain for a while ends. A
-//! server that is dropped waits for the threads that run no handler. A handler may never return, so its thread is left
-//! to itself.
+//! [fair](super::fair) among programs. One pool thread is always waiting, or being started, as long as there can be a
+//! job for it: a thread that takes a job and leaves no other waiting starts the next one first. So no job that may run
+//! waits for a sleeping handler, and no serving thread starts a thread. A thread that has waited in vain for a while
+//! ends. A server that is dropped waits for the threads that run no handler. A handler may never return, so its thread
+//! is left to itself.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +33,8 @@ pub(crate) enum Attempt {
     Again,
 }
 
-/// Calls of lanes of one message that follow one another, for a pool thread: one lane's, or of a handler of whole messages all that are to be handled.
+/// Calls of lanes of one message that follow one another, for a pool thread: one lane's, or of a handler of whole
+/// messages all that are to be handled.
 pub(crate) struct Job {
     pub(crate) message: Arc<dyn Answer>,
     /// The rank of the first, and how many.
@@ -151,7 +152,8 @@ impl Pool {
         self.0.clone().spawn()
     }
 
-    /// Queues a job. (What its program's end, or the server's, does not let in is dropped after the lock: its completion says why.)
+    /// Queues a job. (What its program's end, or the server's, does not let in is dropped after the lock: its
+    /// completion says why.)
     pub(crate) fn submit(&self, job: Job) {
         let (number, is_post) = (job.tenant().number(), job.is_post());
         let mut state = self.0.lock();
@@ -163,7 +165,8 @@ impl Pool {
         }
     }
 
-    /// Drops what has not begun, and waits for the threads that run no handler. The others end when their handlers have returned.
+    /// Drops what has not begun, and waits for the threads that run no handler. The others end when their handlers have
+    /// returned.
     pub(crate) fn close(&self) {
         let mut state = self.0.lock();
         state.closed = true;
@@ -182,7 +185,8 @@ impl Pool {
         // What a job owned may have owned the server.
         idle.remove(&thread::current().id());
         for thread in idle.into_values() {
-            // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is nobody to tell.
+            // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is
+            // nobody to tell.
             let _ = overdue::join(thread, || "a server that ends waits for a thread of its pool whose handler has returned".to_owned());
         }
     }
@@ -267,8 +271,8 @@ impl Shared {
                         state.idle.insert(me, handle);
                     }
                 };
-                // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may panic: the thread goes on.
-                // Unwind safety: the memory is cleared for each call.
+                // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may
+                // panic: the thread goes on. Unwind safety: the memory is cleared for each call.
                 let began = Instant::now();
                 let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Pool, idle_again)));
                 let took = began.elapsed();

@@ -35,7 +35,8 @@ const AUDIT_EVERY: u32 = 8;
 /// How many ports a sweep audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audit {
-    /// One, by one in [`AUDIT_EVERY`] sweeps: it is looked at on the way to the next message, and its first line is seldom in a cache.
+    /// One, by one in [`AUDIT_EVERY`] sweeps: it is looked at on the way to the next message, and its first line is
+    /// seldom in a cache.
     Few,
     /// These many.
     Many(u32),
@@ -68,8 +69,8 @@ struct Ports {
     at_once: AtOnce,
 }
 
-/// A drain that could not take everything at once. It ends at what each port held when it came to that port first, whatever the device sends meanwhile;
-/// and it ends before the next one begins, however many are asked for.
+/// A drain that could not take everything at once. It ends at what each port held when it came to that port first,
+/// whatever the device sends meanwhile; and it ends before the next one begins, however many are asked for.
 #[derive(Debug, Default)]
 struct Draining {
     turn: u64,
@@ -154,8 +155,9 @@ impl Share {
         };
         let drain = turn != self.drained.load(Ordering::Relaxed);
         ports.draining.turn = turn;
-        // Handlers are guarded one by one. What else is the user's (a subscriber of `tracing`, say) may panic as well, and lanes wait all the same.
-        // Unwind safety: a port's state changes only when its message has been put where `recover` finds it.
+        // Handlers are guarded one by one. What else is the user's (a subscriber of `tracing`, say) may panic as well,
+        // and lanes wait all the same. Unwind safety: a port's state changes only when its message has been put where
+        // `recover` finds it.
         let swept = catch_unwind(AssertUnwindSafe(|| ports.sweep(served, worker, audit, drain)));
         let whole = swept.is_ok();
         let swept = swept.unwrap_or_else(|_| {
@@ -231,8 +233,8 @@ impl Ports {
         let stop = stop.next_multiple_of(LOT);
         let (mut from, mut end) = (first - first % LOT, first - first % LOT);
         while end < stop && !worker.is_turn_over() {
-            // A wave that calls alone, one call after another, need not wait for a whole sweep: while nothing else has rung, its port is
-            // looked at between the segments.
+            // A wave that calls alone, one call after another, need not wait for a whole sweep: while nothing else has
+            // rung, its port is looked at between the segments.
             if time && swept.taken == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
                 self.expect(served, self.last);
                 self.look(served, worker, self.last, bells, TURN, swept);
@@ -308,7 +310,8 @@ impl Ports {
             }
         } else {
             left.retain(|&Held { port, from, messages }| {
-                // (What comes behind is looked at as always, but nobody waits for it. And a device that takes back what it has sent is not waited for.)
+                // (What comes behind is looked at as always, but nobody waits for it. And a device that takes back what
+                // it has sent is not waited for.)
                 let rest = |state: &ServerPort| messages.checked_sub(state.tag().since(from)).filter(|&rest| rest > 0);
                 let Some(most) = rest(&self.ports[port]) else { return false };
                 if worker.is_turn_over() {
@@ -401,8 +404,9 @@ unsafe fn next_rung_avx2(bells: *const u32, shadow: &[u32], from: usize) -> Opti
     while lot + LOT <= shadow.len() {
         let half = |at: usize| {
             let rung: __m256i;
-            // SAFETY: `at + 8` words are inside the doorbells. An unaligned load in assembly: the device writes these words meanwhile, and each
-            // aligned 4-byte lane of the vector is read in one piece; that is all a hint needs.
+            // SAFETY: `at + 8` words are inside the doorbells. An unaligned load in assembly: the device writes these
+            // words meanwhile, and each aligned 4-byte lane of the vector is read in one piece; that is all a hint
+            // needs.
             unsafe {
                 std::arch::asm!("vmovdqu {x}, [{p}]", x = out(ymm_reg) rung, p = in(reg) bells.add(at), options(nostack, preserves_flags, readonly))
             };

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The inline handler that a serving thread is in, as that thread says it: for messages, so that words of two calls may be seen together.
+/// The inline handler that a serving thread is in, as that thread says it: for messages, so that words of two calls may
+/// be seen together.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     /// 0 for none, else [`Turn`].
@@ -10,7 +11,8 @@ pub(crate) struct Running {
     lanes: AtomicU64,
 }
 
-/// What a thread runs: of bits 0 to 15 the service's number, 16 to 35 the port, 36 to 62 how many have been run before, 63 set.
+/// What a thread runs: of bits 0 to 15 the service's number, 16 to 35 the port, 36 to 62 how many have been run before,
+/// 63 set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn(u64);
 

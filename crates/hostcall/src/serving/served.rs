@@ -14,7 +14,8 @@ use crate::service::closing::Closing;
 use crate::tenant::Tenant;
 use crate::wire::PortBuffer;
 
-/// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
+/// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the
+/// kernel waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PostBounds {
     /// Messages.
@@ -41,7 +42,8 @@ pub(crate) struct Served {
     pub(crate) report: Report,
     /// Contiguous shares of the ports, each swept by one thread at a time.
     pub(crate) shares: Box<[Share]>,
-    /// For each port, whether its message is open: still has to be answered by another thread. Such a port is not looked at.
+    /// For each port, whether its message is open: still has to be answered by another thread. Such a port is not
+    /// looked at.
     open: Box<[AtomicBool]>,
     /// How many ports are.
     open_calls: AtomicU32,
@@ -57,7 +59,8 @@ pub(crate) struct Served {
     pub(crate) closing: Closing,
     /// Turn of the last drain asked for; see [`Share`].
     pub(crate) drain: AtomicU64,
-    /// Whether posts for which there is no room are given up: the buffer is being taken out of service, and its handlers had their time.
+    /// Whether posts for which there is no room are given up: the buffer is being taken out of service, and its
+    /// handlers had their time.
     gives_up: AtomicBool,
     /// Whether it has been taken out of the list: no thread looks at it any more, and no drain of it comes to an end.
     pub(crate) retired: AtomicBool,
@@ -88,8 +91,8 @@ impl Served {
         })
     }
 
-    /// Frees the ports and staging slots that lanes held when they ended, if no kernel runs on the buffer's device. Everything that
-    /// arrived has been consumed.
+    /// Frees the ports and staging slots that lanes held when they ended, if no kernel runs on the buffer's device.
+    /// Everything that arrived has been consumed.
     ///
     /// # Errors
     /// The device's.
@@ -108,8 +111,8 @@ impl Served {
     /// The replies to a port's open message have been written.
     pub(crate) fn close_call(&self, port: u32) {
         self.memory.words().before_handing_over();
-        // Both pair with the acquires in `has_open_calls` and `is_open`: whoever sees them sees the reply words written before, so that the
-        // replies of the port's next message come after them.
+        // Both pair with the acquires in `has_open_calls` and `is_open`: whoever sees them sees the reply words written
+        // before, so that the replies of the port's next message come after them.
         self.open[port as usize].store(false, Ordering::Release);
         self.open_calls.fetch_sub(1, Ordering::Release);
     }
@@ -148,7 +151,8 @@ impl Served {
         self.open_posts.load(Ordering::Acquire)
     }
 
-    /// Whether one more deferred post may be taken. Several threads may ask at once, so there may be a few more than the most.
+    /// Whether one more deferred post may be taken. Several threads may ask at once, so there may be a few more than
+    /// the most.
     pub(crate) fn has_room_for_posts(&self) -> bool {
         // Pairs with `open_post` and `close_post`. Relaxed: a bound, not an order.
         let PostBounds { messages, bytes } = self.post_bounds;
@@ -157,7 +161,8 @@ impl Served {
 
     /// From now on posts for which there is no room are taken and not handled.
     pub(crate) fn give_posts_up(&self) {
-        // Pairs with the load in `gives_posts_up`. Relaxed: a thread that sees it late leaves the posts where they are once more.
+        // Pairs with the load in `gives_posts_up`. Relaxed: a thread that sees it late leaves the posts where they are
+        // once more.
         self.gives_up.store(true, Ordering::Relaxed);
     }
 
@@ -177,7 +182,8 @@ impl Served {
         }
     }
 
-    /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.
+    /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the
+    /// buffer taken out of service.
     #[inline(always)]
     pub(crate) fn ending(&self) -> Status {
         match self.closing.get() {

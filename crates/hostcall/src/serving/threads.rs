@@ -160,7 +160,8 @@ impl Core {
         })
     }
 
-    /// Whether the calling thread looks at this server's ports, and so is in an inline handler: it must wait for no serving thread.
+    /// Whether the calling thread looks at this server's ports, and so is in an inline handler: it must wait for no
+    /// serving thread.
     pub(crate) fn is_served_here(&self) -> bool {
         std::ptr::eq(SERVES.get(), self)
     }
@@ -213,8 +214,8 @@ impl Core {
         }
     }
 
-    /// A worker needs this table no more. What the handlers own of services that nobody else needs is the user's to drop, and that may take its time or
-    /// panic: it happens on a thread of its own.
+    /// A worker needs this table no more. What the handlers own of services that nobody else needs is the user's to
+    /// drop, and that may take its time or panic: it happens on a thread of its own.
     pub(crate) fn release(&self, old: Snapshot) {
         let last = old.into_last();
         if last.is_empty() {
@@ -275,7 +276,8 @@ impl Core {
     /// One sweep of all ports by a wave that helps. Whether it found anything.
     pub(super) fn help(&self, worker: &mut Worker) -> bool {
         let Padded(seat) = &self.seats[worker.index];
-        // Pairs with the load in `retire`: whoever takes a buffer out of the list after we have read the list waits for us. The list's lock orders the two.
+        // Pairs with the load in `retire`: whoever takes a buffer out of the list after we have read the list waits for
+        // us. The list's lock orders the two.
         seat.seen.store(0, Ordering::Release);
         let _leaving = Leaving(seat);
         let _serves = Serves::new(self);
@@ -332,7 +334,8 @@ impl Core {
                 continue;
             }
             if !self.wake.is_armed() {
-                // No kernel runs. One look at everything, so that posts whose doorbells were lost are not left until somebody waits.
+                // No kernel runs. One look at everything, so that posts whose doorbells were lost are not left until
+                // somebody waits.
                 let mut last = Swept::default();
                 for served in view.buffers.iter() {
                     last += served.shares[index].sweep(served, worker, Audit::Many(u32::MAX));
@@ -365,8 +368,8 @@ impl Core {
         }
     }
 
-    /// Parks while another thread watches this one's ports too. Ends when this thread is woken, or should look at the ports; as the watch if the other one
-    /// stands still, because a handler keeps it.
+    /// Parks while another thread watches this one's ports too. Ends when this thread is woken, or should look at the
+    /// ports; as the watch if the other one stands still, because a handler keeps it.
     fn stand_by(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) -> Option<Watch<'_>> {
         worker.forget();
         loop {
@@ -377,7 +380,8 @@ impl Core {
             if parked.elapsed() < Wake::HEARTBEAT {
                 return None;
             }
-            // If somebody has woken us in the very moment in which the time was over, this is what they may have wanted.
+            // If somebody has woken us in the very moment in which the time was over, this is what they may have
+            // wanted.
             self.refresh(worker, view, seat);
             // Pairs with the store in `stop`.
             if self.stop.load(Ordering::Acquire) || !self.wake.is_armed() {
@@ -420,7 +424,8 @@ impl Core {
     }
 }
 
-/// Does something until it returns; it may panic. What panics on a serving thread outside of a sweep is nobody's code but ours, and lanes wait all the same.
+/// Does something until it returns; it may panic. What panics on a serving thread outside of a sweep is nobody's code
+/// but ours, and lanes wait all the same.
 fn whatever_panics(mut turns: impl FnMut()) {
     // Unwind safety: a worker's state is whole between sweeps, and a sweep has a guard of its own.
     while catch_unwind(AssertUnwindSafe(&mut turns)).is_err() {}
@@ -428,7 +433,8 @@ fn whatever_panics(mut turns: impl FnMut()) {
 
 /// Drops what is the user's.
 fn drop_guarded<T>(value: T) {
-    // The hook has said what panicked. What is left of the value is gone either way; the payload's own `Drop` may panic as well, so it is leaked.
+    // The hook has said what panicked. What is left of the value is gone either way; the payload's own `Drop` may panic
+    // as well, so it is leaked.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(payload);
     }
@@ -440,7 +446,8 @@ struct View {
     version: u64,
 }
 
-/// Waits, on a thread that is not a serving one, for something that serving threads do soon, and gives up at `deadline`. Whether it was done.
+/// Waits, on a thread that is not a serving one, for something that serving threads do soon, and gives up at
+/// `deadline`. Whether it was done.
 pub(crate) fn wait_by(deadline: Option<Instant>, mut done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !done() {

@@ -2,9 +2,9 @@
 //!
 //! While calls arrive, threads spin, so that the next call is answered at once. After [`Pace::SPIN`] without a call
 //! they yield their processor after each sweep. After [`Pace::YIELD`] all but one park. That one, the *watch*, sweeps
-//! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the
-//! others. When a handler keeps the watch for long, one of the others sees that it stands still
-//! ([`Wake::HEARTBEAT`]), and is the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
+//! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the others.
+//! When a handler keeps the watch for long, one of the others sees that it stands still ([`Wake::HEARTBEAT`]), and is
+//! the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -22,8 +22,8 @@ pub(crate) struct Wake {
 impl Wake {
     /// Sleep of the watch between sweeps. The system adds a few µs.
     pub(crate) const NAP: Duration = Duration::from_micros(40);
-    /// The same where waves [help](super::help): what is left to the watch are messages that nobody waits for, and a watch that looks more often takes
-    /// the others from those who would answer them sooner.
+    /// The same where waves [help](super::help): what is left to the watch are messages that nobody waits for, and a
+    /// watch that looks more often takes the others from those who would answer them sooner.
     pub(crate) const LONG_NAP: Duration = Duration::from_millis(1);
     /// Messages in one sweep that the watch serves alone.
     pub(crate) const ALONE: u32 = 4;
@@ -53,11 +53,13 @@ impl Wake {
 
     /// Turns of the watches so far: the same number as a while ago, if there is none that goes on.
     pub(crate) fn beats(&self) -> u64 {
-        // Pairs with nothing: who sees an old number takes over from a watch that goes on, which is then no longer the watch.
+        // Pairs with nothing: who sees an old number takes over from a watch that goes on, which is then no longer the
+        // watch.
         self.beats.load(Ordering::Relaxed)
     }
 
-    /// Thread `index` is now the watch: if there is none, or in place of one that has not moved since it was at `beats`.
+    /// Thread `index` is now the watch: if there is none, or in place of one that has not moved since it was at
+    /// `beats`.
     pub(crate) fn take_watch(&self, index: usize, still_at: Option<u64>) -> Option<Watch<'_>> {
         let me = index + 1;
         // Pairs with `Watch::drop`.
@@ -98,8 +100,9 @@ pub(crate) enum Manners {
     /// Theirs.
     #[default]
     Eager,
-    /// They share them with the kernels that they serve: the simulator's. To yield would give a processor away for as long as the system lets anybody run,
-    /// which is milliseconds if there is other work; and while they spin, none of the threads that they have woken may get to run.
+    /// They share them with the kernels that they serve: the simulator's. To yield would give a processor away for as
+    /// long as the system lets anybody run, which is milliseconds if there is other work; and while they spin, none of
+    /// the threads that they have woken may get to run.
     Modest,
     /// Waves serve the ports themselves while they wait, and are in no need of them.
     Helped,
@@ -121,7 +124,8 @@ impl Pace {
     const SPIN: Duration = Duration::from_micros(50);
     /// Idle time after which a thread gives up its processor.
     const YIELD: Duration = Duration::from_micros(500);
-    /// Empty sweeps from one look at the clock to the next while a thread spins: reading it takes as long as sweeping a few hundred ports.
+    /// Empty sweeps from one look at the clock to the next while a thread spins: reading it takes as long as sweeping a
+    /// few hundred ports.
     const UNTIMED: u32 = 16;
 
     /// Idle time during which a modest thread spins.

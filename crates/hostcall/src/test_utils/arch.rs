@@ -64,7 +64,8 @@ impl<'a> MockArch<'a> {
     }
 
     fn word(&self, area: u64, index: u32) -> &AtomicU32 {
-        // SAFETY: the word lies inside the buffer, which outlives the borrow in `descriptor`; all accesses to it are atomic.
+        // SAFETY: the word lies inside the buffer, which outlives the borrow in `descriptor`; all accesses to it are
+        // atomic.
         unsafe { AtomicU32::from_ptr(self.at(area, index as usize * 4).cast()) }
     }
 
@@ -153,7 +154,8 @@ impl Arch for MockArch<'_> {
     fn store_request(self, port: u32, index: usize, word: Word) {
         assert!(port < self.descriptor.ports && index < self.descriptor.request_words as usize, "the client stays inside its request area");
         let n = port as usize * self.descriptor.request_words as usize + index;
-        // SAFETY: an aligned word of the request areas; a port buffer is made only where the processor moves words whole.
+        // SAFETY: an aligned word of the request areas; a port buffer is made only where the processor moves words
+        // whole.
         unsafe { store16(self.at(self.descriptor.requests, n * size_of::<Word>()), word) }
     }
 

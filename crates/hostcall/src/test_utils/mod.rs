@@ -1,8 +1,8 @@
 //! A mock device: drives a port buffer from ordinary threads, through the real client half of the state machine.
 //!
-//! [`MockDevice`] is the device's side of one in-process [`PortBuffer`]. [`MockDevice::wave`] gives a wave of one lane, which calls on the
-//! thread that has it; [`MockDevice::run_wave`] runs a wave of several lanes, one thread each, with real collectives. [`MockDevice::raw`]
-//! gives the bare words instead, for clients that do not keep to the protocol.
+//! [`MockDevice`] is the device's side of one in-process [`PortBuffer`]. [`MockDevice::wave`] gives a wave of one lane,
+//! which calls on the thread that has it; [`MockDevice::run_wave`] runs a wave of several lanes, one thread each, with
+//! real collectives. [`MockDevice::raw`] gives the bare words instead, for clients that do not keep to the protocol.
 
 mod arch;
 mod raw;
@@ -42,8 +42,8 @@ pub(crate) fn count_loads(words: u32) {
     LOADED.set(LOADED.get() + u64::from(words));
 }
 
-/// The built-in service that takes pieces of texts, without a console: what would be written is dropped. At most `texts` unfinished texts of `bytes` bytes
-/// are kept.
+/// The built-in service that takes pieces of texts, without a console: what would be written is dropped. At most
+/// `texts` unfinished texts of `bytes` bytes are kept.
 pub fn pieces_service(texts: usize, bytes: usize) -> Service {
     crate::builtin::pieces_alone(texts, bytes)
 }
@@ -145,7 +145,8 @@ impl MockWave {
         Group::new(self.lanes.mask(), self.lane)
     }
 
-    /// Calls service `number` with this lane's payload, together with the wave's other lanes (which pass as many units).
+    /// Calls service `number` with this lane's payload, together with the wave's other lanes (which pass as many
+    /// units).
     ///
     /// # Errors
     /// As the call ended.
@@ -218,7 +219,8 @@ impl MockWave {
         Ok(R::get(&self.call(number, &units)?).expect("the reply is of the service's type"))
     }
 
-    /// Calls a service that takes strings or slices, all of them with the message: `fixed` holds the fixed arguments and the lengths.
+    /// Calls a service that takes strings or slices, all of them with the message: `fixed` holds the fixed arguments
+    /// and the lengths.
     ///
     /// # Errors
     /// As the call ended.
@@ -292,7 +294,8 @@ pub fn definition<A: Fixed>(name: &'static str, reply_dwords: Option<usize>) -> 
     Definition { name: name.into(), signature: 0, text: "".into(), takes_var: false, units: A::DWORDS, reply_dwords }
 }
 
-/// The definition of a service that takes strings or slices; `units` counts its fixed arguments and one for each string or slice.
+/// The definition of a service that takes strings or slices; `units` counts its fixed arguments and one for each string
+/// or slice.
 pub fn var_definition(name: &'static str, units: usize) -> Definition {
     Definition { name: name.into(), signature: 0, text: "".into(), takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
 }

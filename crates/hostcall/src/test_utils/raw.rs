@@ -1,4 +1,5 @@
-//! The bare words of a port buffer, for clients that keep to no protocol, and for filling a buffer without a thread per lane.
+//! The bare words of a port buffer, for clients that keep to no protocol, and for filling a buffer without a thread per
+//! lane.
 
 use hostcall_abi::header::pack_lone;
 use hostcall_abi::port::Arch;
@@ -44,8 +45,8 @@ impl RawPorts {
         self.arch().closed()
     }
 
-    /// Writes a whole message, each lane of the header's mask with the same payload, at position `base` of the request area, without ringing.
-    /// The header's word count is taken from the payload.
+    /// Writes a whole message, each lane of the header's mask with the same payload, at position `base` of the request
+    /// area, without ringing. The header's word count is taken from the payload.
     #[expect(clippy::too_many_arguments, reason = "each is one fact of the message")]
     pub fn send(&self, port: u32, base: u32, tag: Tag, service: u16, flags: Flags, mask: u64, payload: &[u32]) {
         let lanes = mask.count_ones();

@@ -16,7 +16,8 @@ use crate::wire::PortBuffer;
 
 use super::MockDevice;
 
-/// Serves one buffer on the calling thread, one sweep at a time: for measuring, and for tests that must not depend on a schedule.
+/// Serves one buffer on the calling thread, one sweep at a time: for measuring, and for tests that must not depend on a
+/// schedule.
 ///
 /// Blocking services find no pool thread here, and their calls stay unanswered; async ones find no runtime.
 pub struct Sweeper {
@@ -33,7 +34,8 @@ impl Sweeper {
         Self::with_bounds(buffer, services, PostBounds::default())
     }
 
-    /// As [`Sweeper::new`], with other bounds of deferred posts that are not handled yet, in messages and in bytes: here nobody ever handles them.
+    /// As [`Sweeper::new`], with other bounds of deferred posts that are not handled yet, in messages and in bytes:
+    /// here nobody ever handles them.
     ///
     /// # Errors
     /// When two services have one name.
@@ -81,7 +83,8 @@ impl Sweeper {
         self.served.shares[0].sweep(&self.served, &mut self.worker, Audit::Many(u32::MAX)).taken
     }
 
-    /// Forgets which words of messages that are not whole have been found, so that the next look copies all of them: what a test must notice.
+    /// Forgets which words of messages that are not whole have been found, so that the next look copies all of them:
+    /// what a test must notice.
     pub fn forget_what_was_found(&mut self) {
         self.served.shares[0].forget_what_was_found();
     }

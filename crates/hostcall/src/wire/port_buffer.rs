@@ -94,7 +94,8 @@ pub struct RawWindow {
     pub store: LineStore,
 }
 
-// SAFETY: the pointer is to shared memory that lives as long as `_keep` and is accessed atomically, through raw pointers only.
+// SAFETY: the pointer is to shared memory that lives as long as `_keep` and is accessed atomically, through raw
+// pointers only.
 unsafe impl Send for PortBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for PortBuffer {}
@@ -106,7 +107,8 @@ impl std::fmt::Debug for PortBuffer {
 }
 
 impl PortBuffer {
-    /// A buffer all of which lies in this process, its window included: for tests, and for devices that are this process.
+    /// A buffer all of which lies in this process, its window included: for tests, and for devices that are this
+    /// process.
     ///
     /// # Errors
     /// When the geometry cannot work here.
@@ -145,7 +147,8 @@ impl PortBuffer {
         Ok(buffer)
     }
 
-    /// Where kernels keep what they learnt of the buffer's end. With a window there is nothing to learn: the host says it there.
+    /// Where kernels keep what they learnt of the buffer's end. With a window there is nothing to learn: the host says
+    /// it there.
     fn set_closed(&mut self, device_word: u64) {
         self.descriptor.closed = if self.window.is_some() { self.descriptor.control } else { device_word };
     }
@@ -171,13 +174,15 @@ impl PortBuffer {
         self.first_tag = last;
     }
 
-    /// A buffer over memory that somebody else allocated: `host` is the host part as this process sees it, `host_on_device`
-    /// the same as the device sees it, `window` the window if the geometry has one, `device` the device part as the device sees it. `keep`
-    /// owns all of it.
+    /// A buffer over memory that somebody else allocated: `host` is the host part as this process sees it,
+    /// `host_on_device` the same as the device sees it, `window` the window if the geometry has one, `device` the
+    /// device part as the device sees it. `keep` owns all of it.
     ///
     /// # Safety
-    /// - `host` is valid for reads and writes of `geometry.host_layout().bytes` bytes as long as `keep` lives; it is zeroed.
-    /// - The window is valid for writes, by its line store, of `geometry.window_layout().bytes` bytes as long as `keep` lives; it is zeroed.
+    /// - `host` is valid for reads and writes of `geometry.host_layout().bytes` bytes as long as `keep` lives; it is
+    ///   zeroed.
+    /// - The window is valid for writes, by its line store, of `geometry.window_layout().bytes` bytes as long as `keep`
+    ///   lives; it is zeroed.
     /// - The device part has `geometry.device_layout().bytes` bytes and is zeroed before a kernel uses it.
     /// - Nothing but this buffer and kernels that were given its descriptor access any of them.
     ///
@@ -207,13 +212,15 @@ impl PortBuffer {
         let descriptor = Descriptor::new(&geometry, host_on_device, window.map_or(0, |window| window.address), device);
         // SAFETY: aligned as the check above shows, else as the caller promises.
         let window = window.map(|window| unsafe { WindowWords::new(window.host, &geometry, window.store) });
-        // SAFETY: valid and aligned as the caller promises and the check above shows; lives as long as `keep`, which the buffer owns.
+        // SAFETY: valid and aligned as the caller promises and the check above shows; lives as long as `keep`, which
+        // the buffer owns.
         let words = unsafe { PortWords::new(host, &geometry, &layout, window) };
         Ok(Self { geometry, layout, base: host, words, window, descriptor, first_tag: Tag::new(0), on_device: None, _keep: keep })
     }
 
-    /// A buffer for a device: its host part pinned and visible there, its device part and heap in device memory. With `geometry.window`,
-    /// replies lie in a [window](offload::Window) into device memory if the device has one; if not, the geometry's `window` is false after.
+    /// A buffer for a device: its host part pinned and visible there, its device part and heap in device memory. With
+    /// `geometry.window`, replies lie in a [window](offload::Window) into device memory if the device has one; if not,
+    /// the geometry's `window` is false after.
     ///
     /// # Errors
     /// When the geometry cannot work, or there is no memory left.
@@ -259,8 +266,9 @@ impl PortBuffer {
         Ok(buffer)
     }
 
-    /// Marks every port as free after the message `tags` says, one for each, and every staging slot as free, unless a kernel runs on the
-    /// device. A port is left as one whose last call was given up: its next owner makes sure that the reply is there.
+    /// Marks every port as free after the message `tags` says, one for each, and every staging slot as free, unless a
+    /// kernel runs on the device. A port is left as one whose last call was given up: its next owner makes sure that
+    /// the reply is there.
     pub(crate) fn free_ports(&self, tags: &[Tag]) -> Result<(), offload::Error> {
         let Some(OnDevice { device, memory, .. }) = &self.on_device else { return Ok(()) };
         let layout = self.geometry.device_layout();
@@ -321,13 +329,14 @@ impl PortBuffer {
         }
         // SAFETY: the control page is the start of the host part; all accesses to the word are atomic.
         let closed = unsafe { AtomicU32::from_ptr(self.base.add(self.layout.control).as_ptr().cast()) };
-        // Pairs with the client's `closed`. Release, though the tags decide: whatever was answered before is visible before.
+        // Pairs with the client's `closed`. Release, though the tags decide: whatever was answered before is visible
+        // before.
         closed.store(u32::from(status.0), Ordering::Release);
     }
 }
 
-/// A window of so many bytes, if the machine has any way to one, the user wants it, and it passes its litmus test: no word that a kernel reads there is
-/// ever in parts of two stores.
+/// A window of so many bytes, if the machine has any way to one, the user wants it, and it passes its litmus test: no
+/// word that a kernel reads there is ever in parts of two stores.
 fn open_window(device: &offload::Device, bytes: usize) -> Result<Option<Window>, offload::WindowError> {
     use offload::WindowError::{Inconclusive, NoLineStore, NoProvider, Off, Torn};
     let tested = device.window(bytes).and_then(|window| {

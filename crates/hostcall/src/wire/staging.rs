@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 /// Bytes of a staging area that belong to one lane's call.
 ///
-/// The device may change them at any time: read each byte once, and decide nothing on bytes that are read again. Copying
-/// through the methods, or handing the pointer to `pread`/`pwrite`, is fine; making a reference to it is not.
+/// The device may change them at any time: read each byte once, and decide nothing on bytes that are read again.
+/// Copying through the methods, or handing the pointer to `pread`/`pwrite`, is fine; making a reference to it is not.
 #[derive(Clone, Copy, Debug)]
 pub struct StagedRegion<'a> {
     start: NonNull<u8>,
@@ -14,8 +14,8 @@ pub struct StagedRegion<'a> {
     area: PhantomData<&'a ()>,
 }
 
-// SAFETY: a region is only an address and a length into memory that outlives `'a`; all access goes through raw pointers whose
-// users accept concurrent change, whichever thread they are on.
+// SAFETY: a region is only an address and a length into memory that outlives `'a`; all access goes through raw pointers
+// whose users accept concurrent change, whichever thread they are on.
 unsafe impl Send for StagedRegion<'_> {}
 // SAFETY: as above; the methods take no reference to the bytes.
 unsafe impl Sync for StagedRegion<'_> {}
@@ -47,14 +47,16 @@ impl<'a> StagedRegion<'a> {
         if at.checked_add(len)? > self.len {
             return None;
         }
-        // SAFETY: `at + len` is within the region, so the sum stays in its allocation; valid during `'a` as the whole is.
+        // SAFETY: `at + len` is within the region, so the sum stays in its allocation; valid during `'a` as the whole
+        // is.
         Some(unsafe { Self::new(self.start.add(at), len) })
     }
 
     /// Copies the first bytes out, as many as `to` holds or the region has; returns how many.
     pub fn copy_to(&self, to: &mut [u8]) -> usize {
         let n = to.len().min(self.len);
-        // SAFETY: both sides are valid for `n` bytes, and a Rust slice never overlaps a staging area, to which no references exist.
+        // SAFETY: both sides are valid for `n` bytes, and a Rust slice never overlaps a staging area, to which no
+        // references exist.
         unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr(), to.as_mut_ptr(), n) };
         n
     }
@@ -101,8 +103,8 @@ impl<'a> Staging<'a> {
         self.slot_bytes
     }
 
-    /// What begins `offset` units of 16 bytes from the area's start and ends with the slot that this is in. A call owns one slot: whatever its
-    /// lanes say, it reads and writes no more than that.
+    /// What begins `offset` units of 16 bytes from the area's start and ends with the slot that this is in. A call owns
+    /// one slot: whatever its lanes say, it reads and writes no more than that.
     pub(crate) fn region(self, offset: u32) -> Option<StagedRegion<'a>> {
         let start = (offset as usize).checked_mul(16)?;
         let left = self.slot_bytes - start.checked_rem(self.slot_bytes)?;

@@ -21,7 +21,8 @@ pub(super) struct WindowWords {
     reply_words: u32,
 }
 
-// SAFETY: an address of memory that is only ever written, by whole lines, each of which one thread at a time has the right to write.
+// SAFETY: an address of memory that is only ever written, by whole lines, each of which one thread at a time has the
+// right to write.
 unsafe impl Send for WindowWords {}
 // SAFETY: as above.
 unsafe impl Sync for WindowWords {}
@@ -31,8 +32,8 @@ const WORDS: usize = Geometry::LINE_WORDS as usize;
 
 impl WindowWords {
     /// # Safety
-    /// `base` is the start of a window of this (valid) geometry, aligned to a line, valid for writes by `store` while the words are used, and
-    /// nobody makes references into it.
+    /// `base` is the start of a window of this (valid) geometry, aligned to a line, valid for writes by `store` while
+    /// the words are used, and nobody makes references into it.
     pub(super) unsafe fn new(base: NonNull<u8>, geometry: &Geometry, store: LineStore) -> Self {
         Self { base, layout: geometry.window_layout(), store, ports: geometry.ports, reply_words: geometry.reply_words }
     }
@@ -45,8 +46,8 @@ impl WindowWords {
         let area = self.reply_words as usize * size_of::<Word>();
         assert!(port < self.ports && (line + 1) * Line::BYTES <= area, "line {line} of port {port} is outside the reply areas");
         let at = self.layout.replies + port as usize * area + line * Line::BYTES;
-        // SAFETY: a line of the port's reply area, as checked above: inside the window, whose base and areas are aligned to lines. The
-        // processor has the instructions: whoever made the window asked.
+        // SAFETY: a line of the port's reply area, as checked above: inside the window, whose base and areas are
+        // aligned to lines. The processor has the instructions: whoever made the window asked.
         unsafe { self.store.store(self.base.as_ptr().add(at), &all) };
     }
 

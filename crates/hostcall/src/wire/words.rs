@@ -50,8 +50,9 @@ unsafe impl Sync for PortWords {}
 
 impl PortWords {
     /// # Safety
-    /// `base` is the start of the host part of a buffer of this (valid) geometry, aligned to a page; it stays valid while
-    /// the words are used, and nobody makes references into it. If the geometry has a window, this is it. [`has_whole_words`] said yes.
+    /// `base` is the start of the host part of a buffer of this (valid) geometry, aligned to a page; it stays valid
+    /// while the words are used, and nobody makes references into it. If the geometry has a window, this is it.
+    /// [`has_whole_words`] said yes.
     pub(super) unsafe fn new(base: NonNull<u8>, geometry: &Geometry, layout: &HostLayout, window: Option<WindowWords>) -> Self {
         // SAFETY: both offsets lie inside the buffer, as the caller promises.
         let (requests, replies) = unsafe { (base.add(layout.requests), base.add(layout.replies)) };
@@ -95,7 +96,8 @@ impl PortWords {
             for _ in 0..lanes {
                 // SAFETY: 16 bytes of the streams, of which the last lane's last word ends at `end`.
                 let word = unsafe { word_at(from, tag.payload()) };
-                // SAFETY: a word of the port's reply area, of which there are at least `lanes * words`; see `store_reply`.
+                // SAFETY: a word of the port's reply area, of which there are at least `lanes * words`; see
+                // `store_reply`.
                 unsafe { store16(to, word) };
                 from = from.wrapping_add(apart);
                 to = to.wrapping_add(size_of::<Word>());
@@ -103,7 +105,8 @@ impl PortWords {
         }
     }
 
-    /// Before the replies to what handlers have done: what they wrote is seen before the replies are. Ordinary stores are by themselves.
+    /// Before the replies to what handlers have done: what they wrote is seen before the replies are. Ordinary stores
+    /// are by themselves.
     #[inline(always)]
     pub(crate) fn before_replies(&self) {
         if let Some(window) = &self.window {
@@ -127,8 +130,8 @@ impl PortWords {
         }
     }
 
-    /// Asks for two lines of a port's request, from word `index` on, ahead of time, and for that of its first reply word, which will be stored: the device's
-    /// loads have left it with nobody, or shared. All of it is a hint.
+    /// Asks for two lines of a port's request, from word `index` on, ahead of time, and for that of its first reply
+    /// word, which will be stored: the device's loads have left it with nobody, or shared. All of it is a hint.
     #[inline(always)]
     pub(crate) fn expect(&self, port: u32, index: u32) {
         #[cfg(target_arch = "x86_64")]
@@ -161,7 +164,8 @@ unsafe fn word_at(at: *const u8, tag: u16) -> Word {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_loadu_si128, _mm_or_si128, _mm_set_epi16};
-        // SAFETY: SSE2 is part of x86-64; 16 bytes, as the caller says. `Word` is 16 bytes of plain integers, as vectors are.
+        // SAFETY: SSE2 is part of x86-64; 16 bytes, as the caller says. `Word` is 16 bytes of plain integers, as
+        // vectors are.
         unsafe {
             let payload = _mm_and_si128(_mm_loadu_si128(at.cast()), _mm_set_epi16(0, -1, -1, -1, -1, -1, -1, -1));
             std::mem::transmute::<__m128i, Word>(_mm_or_si128(payload, _mm_set_epi16(tag.cast_signed(), 0, 0, 0, 0, 0, 0, 0)))
@@ -238,7 +242,8 @@ impl HostMemory for PortWords {
     fn load_request(&self, port: u32, index: u32) -> Word {
         #[cfg(feature = "count-loads")]
         crate::test_utils::count_loads(1);
-        // SAFETY: the address is a word of the request areas; whoever made this saw to it that the processor moves words whole.
+        // SAFETY: the address is a word of the request areas; whoever made this saw to it that the processor moves
+        // words whole.
         unsafe { load16(self.request(port, index, 1)) }
     }
 
@@ -270,9 +275,9 @@ impl HostMemory for PortWords {
         let stride = hostcall_abi::port::lane_stride(words) * 4;
         assert!(lanes as usize * stride + size_of::<Word>() <= size_of_val(out), "the payload fits where it is copied to");
         let to = out.as_mut_ptr().cast::<u8>();
-        // SAFETY: SSE2 is part of x86-64. Each word loaded is one of the message, which is inside the request area. Word `j` of a lane is
-        // stored to its 14 bytes and the two behind them, which the next word (or the next lane's first) overwrites: all inside `out`, as the
-        // assertion above says.
+        // SAFETY: SSE2 is part of x86-64. Each word loaded is one of the message, which is inside the request area.
+        // Word `j` of a lane is stored to its 14 bytes and the two behind them, which the next word (or the next lane's
+        // first) overwrites: all inside `out`, as the assertion above says.
         unsafe {
             let tag = _mm_set1_epi16(tag.cast_signed());
             let mut wrong = _mm_setzero_si128();

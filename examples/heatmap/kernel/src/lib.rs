@@ -1,5 +1,5 @@
-//! Two ways through a matrix, which say what they access and how long they take: launched by `cargo run -p hostcall-examples --example heatmap`. And a
-//! [transpose].
+//! Two ways through a matrix, which say what they access and how long they take: launched by `cargo run -p
+//! hostcall-examples --example heatmap`. And a [transpose].
 #![no_std]
 
 use hostcall::prelude::*;

@@ -1,4 +1,5 @@
-//! A transpose by tiles, which says what it does to memory: launched by `cargo run -p hostcall-examples --example transpose`.
+//! A transpose by tiles, which says what it does to memory: launched by `cargo run -p hostcall-examples --example
+//! transpose`.
 
 use hostcall::prelude::*;
 use hostcall::stream::access::{Access, AccessKind, Space};
@@ -9,10 +10,12 @@ const TILE: usize = 32;
 /// Rows that a workgroup of 32 × 8 lanes takes at a time.
 const ROWS: usize = 8;
 
-/// Transposes a square of `side` by `side` values, a multiple of 32, a workgroup for each tile. A row of a tile has `pitch` words: with 32 of them all
-/// words of a column are in one bank of the workgroup's memory, with 33 each is in another.
+/// Transposes a square of `side` by `side` values, a multiple of 32, a workgroup for each tile. A row of a tile has
+/// `pitch` words: with 32 of them all words of a column are in one bank of the workgroup's memory, with 33 each is in
+/// another.
 ///
-/// Rust has no statics in a workgroup's memory. So the tiles lie in `tiles`, and accesses say where they would lie there.
+/// Rust has no statics in a workgroup's memory. So the tiles lie in `tiles`, and accesses say where they would lie
+/// there.
 #[kernel]
 pub fn transpose(input: &[f32], side: u32, pitch: u32, tiles: &mut [f32], output: &mut [f32]) {
     let (side, pitch) = (side as usize, pitch as usize);

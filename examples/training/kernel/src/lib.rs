@@ -24,8 +24,9 @@ fn noise(state: &mut u32) -> f32 {
     (*state >> 8) as f32 / (1 << 24) as f32 - 0.5
 }
 
-/// Each lane fits a line to points of `y = 3 x - 1` and noise, by gradient descent over `steps` points from number `first` on. Every `every` points its
-/// wave says how large the errors are. `lines` has slope and height of each lane's line.
+/// Each lane fits a line to points of `y = 3 x - 1` and noise, by gradient descent over `steps` points from number
+/// `first` on. Every `every` points its wave says how large the errors are. `lines` has slope and height of each lane's
+/// line.
 #[kernel]
 pub fn train(lines: &mut [f32], first: u32, steps: u32, every: u32) {
     let lane = global_id();

@@ -8,11 +8,11 @@ use wordcount_services::{Entry, Head, Progress, Text, Totals, Word};
 
 use crate::mine;
 
-/// A place in the table: a power of two of them, all zero at first. A word is looked for at the place that its hash says, then at the
-/// next ones.
+/// A place in the table: a power of two of them, all zero at first. A word is looked for at the place that its hash
+/// says, then at the next ones.
 ///
-/// Every access is relaxed: a word's `place` says all about it, because the text was written by an earlier kernel; counts are read by a
-/// later one.
+/// Every access is relaxed: a word's `place` says all about it, because the text was written by an earlier kernel;
+/// counts are read by a later one.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot {
@@ -29,7 +29,8 @@ const PROBES: usize = 64;
 
 /// How often a word that is in the table was found; `None` if the table is full. The word is `true` if it is new.
 fn add(table: &[Slot], text: &Text<'_>, word: Word) -> Option<bool> {
-    // Neighbouring words differ in the low bits of their hash, and long ones not in the high bits alone: fold and spread.
+    // Neighbouring words differ in the low bits of their hash, and long ones not in the high bits alone: fold and
+    // spread.
     let hash = (word.hash ^ word.hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let hash = hash ^ hash >> 32;
     let mask = table.len() - 1;

@@ -2,15 +2,16 @@
 //!
 //! The host launches these kernels one after the other on one queue:
 //!
-//! 1. [`load`]: waves open the file by hostcall, and each reads its own chunks of it into device memory. Or [`fetch`]: lanes ask a service for pieces
-//!    of the text, which may be on another machine; [`begins`] has asked before where the parts of several devices begin.
+//! 1. [`load`]: waves open the file by hostcall, and each reads its own chunks of it into device memory. Or [`fetch`]:
+//!    lanes ask a service for pieces of the text, which may be on another machine; [`begins`] has asked before where
+//!    the parts of several devices begin.
 //! 2. [`heads`], [`count`]: lanes find the words of their slices, and count them in a hash table in device memory.
 //! 3. [`gather`], [`sort`](sort::sort), [`merge`](sort::merge): the table's words, by falling count, then by word.
-//! 4. [`measure`](report::measure), [`render`](report::render), [`write`](report::write): the sorted counts as text; one wave
-//!    writes them to a file by hostcall.
+//! 4. [`measure`](report::measure), [`render`](report::render), [`write`](report::write): the sorted counts as text;
+//!    one wave writes them to a file by hostcall.
 //!
-//! Because the whole text stays in device memory, a word is nothing but the place where it was first seen: the table holds no
-//! letters, a word may have any length, and putting one in is a single compare-and-swap.
+//! Because the whole text stays in device memory, a word is nothing but the place where it was first seen: the table
+//! holds no letters, a word may have any length, and putting one in is a single compare-and-swap.
 #![no_std]
 
 mod count;
@@ -65,7 +66,8 @@ fn mine(count: usize) -> impl Iterator<Item = usize> {
     (global_id()..count).step_by(global_size())
 }
 
-/// Reads the file at `from` from byte `at` on into `text`, whose length is what is wanted of it: each wave reads every so many'th chunk of `chunk` bytes.
+/// Reads the file at `from` from byte `at` on into `text`, whose length is what is wanted of it: each wave reads every
+/// so many'th chunk of `chunk` bytes.
 #[kernel]
 pub fn load(from: &[u8], at: u64, text: &mut [u8], chunk: u64) -> Result<(), Failure> {
     let lanes = Converged::here();

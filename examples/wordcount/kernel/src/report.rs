@@ -10,7 +10,8 @@ use crate::{Failure, mine, path};
 /// Bytes of the text that one lane writes at a time.
 const PIECE: usize = 512;
 
-/// How long the lines of each block of [`BLOCK`] entries are together. The host makes them the places where the blocks begin.
+/// How long the lines of each block of [`BLOCK`] entries are together. The host makes them the places where the blocks
+/// begin.
 #[kernel]
 pub fn measure(entries: &[Entry], blocks: &mut [u64]) {
     for block in mine(blocks.len()) {

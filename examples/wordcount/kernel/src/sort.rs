@@ -24,8 +24,8 @@ pub fn sort(text: &[u8], entries: &mut [Entry]) {
     }
 }
 
-/// Merges pairs of neighbouring sorted runs of `run` entries, a multiple of [`BLOCK`], from `from` to `to`. A lane makes [`BLOCK`] entries
-/// of a merged run; where they begin in the two runs it finds by bisection ("merge path").
+/// Merges pairs of neighbouring sorted runs of `run` entries, a multiple of [`BLOCK`], from `from` to `to`. A lane
+/// makes [`BLOCK`] entries of a merged run; where they begin in the two runs it finds by bisection ("merge path").
 #[kernel]
 pub fn merge(text: &[u8], from: &[Entry], to: &mut [Entry], run: u64) {
     let text = Text { bytes: text, slice: 1 };

@@ -1,8 +1,9 @@
 //! What the word count's kernels and their host share.
 //!
-//! The text lies in device memory as a whole and is cut into *slices* of equal length, which different lanes look at. A word belongs to
-//! the slice that it begins in, wherever it ends. So that nobody has to walk along a word of a gigabyte, each slice's [`Head`] says how
-//! many letters it begins with and what they hash to: a word that leaves its slice is put together from the heads of the next ones.
+//! The text lies in device memory as a whole and is cut into *slices* of equal length, which different lanes look at. A
+//! word belongs to the slice that it begins in, wherever it ends. So that nobody has to walk along a word of a
+//! gigabyte, each slice's [`Head`] says how many letters it begins with and what they hash to: a word that leaves its
+//! slice is put together from the heads of the next ones.
 #![no_std]
 
 /// How far the kernels are.
@@ -19,7 +20,8 @@ pub trait Progress {
 /// The text, where it is no file of the host beside the device: whoever answers has it.
 #[hostcall::service]
 pub trait Texts {
-    /// Where the part `part` of `parts` begins, such that no word is in two of them: 0 for the first, the text's length for the one behind the last.
+    /// Where the part `part` of `parts` begins, such that no word is in two of them: 0 for the first, the text's length
+    /// for the one behind the last.
     fn begin(part: u32, parts: u32) -> u64;
     /// Reads from byte `at` on. Returns the bytes read: fewer than there is room for only where the text ends.
     fn read_at(at: u64, into: &mut [u8]) -> u32;
@@ -90,8 +92,8 @@ pub const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic()
 }
 
-/// A polynomial over the letters, so that the hash of two parts is that of the whole: see [`join`]. Words whose hashes are equal are
-/// compared, so that a clash costs time only.
+/// A polynomial over the letters, so that the hash of two parts is that of the whole: see [`join`]. Words whose hashes
+/// are equal are compared, so that a clash costs time only.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[inline(always)]
@@ -251,7 +253,8 @@ impl Entry {
         (DIGITS - decimal(self.count, &mut [0; DIGITS])) as u64 + 1 + self.len + 1
     }
 
-    /// Writes its line, `COUNT WORD` and a newline, from byte `skip` on, as far as `out` reaches. Returns the bytes written.
+    /// Writes its line, `COUNT WORD` and a newline, from byte `skip` on, as far as `out` reaches. Returns the bytes
+    /// written.
     #[inline(always)]
     pub fn write_line(&self, text: &[u8], skip: u64, out: &mut [u8]) -> usize {
         let mut digits = [0; DIGITS];

@@ -6,11 +6,10 @@ use hostcall::prelude::*;
 /// The most words of a bulk call.
 const WORDS: usize = 256;
 
-/// `calls` calls from every lane. `scratch`: `2 × WORDS` words per lane. `tallies`, for each lane: calls that came back right, the sum
-/// of `mix(key)` over them, calls that ended with a status, wrong replies, and
-/// posts among the right ones. Brought up to date with each call, so that they
-/// tell the truth when the kernel is ended. One lane goes wrong after half of its calls: it panics if `end` is 1, and
-/// writes where there is no memory if it is 2.
+/// `calls` calls from every lane. `scratch`: `2 × WORDS` words per lane. `tallies`, for each lane: calls that came back
+/// right, the sum of `mix(key)` over them, calls that ended with a status, wrong replies, and posts among the right
+/// ones. Brought up to date with each call, so that they tell the truth when the kernel is ended. One lane goes wrong
+/// after half of its calls: it panics if `end` is 1, and writes where there is no memory if it is 2.
 #[kernel]
 pub fn soak(seed: u64, round: u32, calls: u32, end: u32, scratch: &mut [u32], tallies: &mut [[u64; 5]]) {
     let i = global_id();

@@ -1,4 +1,5 @@
-//! The soak of streams: messages of five streams from all waves, of lanes in every constellation. Belongs to `tests/behaviours/src/bin/soak/streams.rs`.
+//! The soak of streams: messages of five streams from all waves, of lanes in every constellation. Belongs to
+//! `tests/behaviours/src/bin/soak/streams.rs`.
 
 use behaviours_services::soaked::{Note, STREAMS, Soaked};
 use behaviours_services::{Big, Numbered, Patient, Sampled, Tiny, mix};
@@ -6,7 +7,8 @@ use hostcall::prelude::*;
 use hostcall::stream::Sent;
 use hostcall::wave::{self, Converged};
 
-/// Notes what became of a message of `group`, all of whose lanes call: of `values` values of each, whose digests add up to `sum`.
+/// Notes what became of a message of `group`, all of whose lanes call: of `values` values of each, whose digests add up
+/// to `sum`.
 #[inline(always)]
 fn note(group: &Converged, outcome: Sent, values: u64, sum: u64, note: &mut Note) {
     let (sent, dropped) = (group.ballot(outcome == Sent::Sent), group.ballot(outcome == Sent::Dropped));
@@ -78,7 +80,8 @@ macro_rules! once {
     }};
 }
 
-/// `messages` messages of each wave, chosen by `seed` and `launch`. `notes`: for each lane one for each stream, to which it adds.
+/// `messages` messages of each wave, chosen by `seed` and `launch`. `notes`: for each lane one for each stream, to
+/// which it adds.
 #[kernel]
 pub fn soak_streams(seed: u64, launch: u32, messages: u32, notes: &mut [[u64; 6]]) {
     let lane = global_id();

@@ -18,7 +18,8 @@ fn count(outcome: Sent, counts: &mut [u32; 6]) {
     }] += 1;
 }
 
-/// `rounds` messages of each lane whose bit of `mask` is set, from memory that all lanes can read, with others in between.
+/// `rounds` messages of each lane whose bit of `mask` is set, from memory that all lanes can read, with others in
+/// between.
 #[kernel]
 pub fn stream_bytes(source: &[u8], rounds: u32, step: u32, mask: u64, outcomes: &mut [[u32; 6]]) {
     let lane = global_id();
@@ -64,7 +65,8 @@ pub fn stream_bytes_large(source: &[u8], lengths: &[u32], outcomes: &mut [u32]) 
     }
 }
 
-/// Messages that say of what lane they are, and which of its messages: eight bytes, and then as many of the first as the number says.
+/// Messages that say of what lane they are, and which of its messages: eight bytes, and then as many of the first as
+/// the number says.
 #[kernel]
 pub fn stream_bytes_numbered(scratch: &mut [u8], rounds: u32, outcomes: &mut [[u32; 6]]) {
     let lane = global_id();

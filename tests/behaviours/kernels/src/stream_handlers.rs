@@ -7,7 +7,8 @@ use hostcall::stream::access::{self, Access, AccessKind, Space};
 use hostcall::stream::interval::{self, Interval};
 use hostcall::wave::wave_size;
 
-/// Each lane reads a value in each of `rounds` steps of `stride` values, adds them up, and writes the sum to its own place in `sums`.
+/// Each lane reads a value in each of `rounds` steps of `stride` values, adds them up, and writes the sum to its own
+/// place in `sums`.
 #[kernel]
 pub fn access_walk(values: &[u32], rounds: u32, stride: u32, sums: &mut [u32]) {
     let lane = global_id();
@@ -70,10 +71,11 @@ const TILE: usize = 32;
 /// Rows of a workgroup; its lanes take every eighth row of a tile.
 const ROWS: usize = 8;
 
-/// Transposes a square of `side` by `side` values, tile by tile, a workgroup of 32 × 8 lanes each. A row of a tile has `pitch` places.
+/// Transposes a square of `side` by `side` values, tile by tile, a workgroup of 32 × 8 lanes each. A row of a tile has
+/// `pitch` places.
 ///
-/// Rust has no statics in a workgroup's memory. So the tiles lie in `tiles`, one for each workgroup, and the accesses say where theirs would lie: at
-/// `4 * (row * pitch + column)` from the start of the workgroup's memory.
+/// Rust has no statics in a workgroup's memory. So the tiles lie in `tiles`, one for each workgroup, and the accesses
+/// say where theirs would lie: at `4 * (row * pitch + column)` from the start of the workgroup's memory.
 #[kernel]
 pub fn access_transpose(input: &[u32], side: u32, pitch: u32, tiles: &mut [u32], output: &mut [u32]) {
     let (side, pitch) = (side as usize, pitch as usize);

@@ -11,8 +11,8 @@ fn block<const N: usize>(i: usize) -> [u32; N] {
     core::array::from_fn(|k| (i as u32) << 8 | k as u32)
 }
 
-/// A call of each size by the lanes of each wave whose bit of `mask` is set. `results`, for each lane: the number that each call was given by the
-/// host, and what the first lane's arguments were seen to be.
+/// A call of each size by the lanes of each wave whose bit of `mask` is set. `results`, for each lane: the number that
+/// each call was given by the host, and what the first lane's arguments were seen to be.
 #[kernel]
 pub fn together_sizes(mask: u64, results: &mut [[u64; 10]]) {
     let i = global_id();
@@ -33,7 +33,8 @@ pub fn together_sizes(mask: u64, results: &mut [[u64; 10]]) {
     }
 }
 
-/// The same size over a port that is held, `rounds` times. `results`, for each lane: how often number and argument were right.
+/// The same size over a port that is held, `rounds` times. `results`, for each lane: how often number and argument were
+/// right.
 #[kernel]
 pub fn together_held(rounds: u32, results: &mut [u32]) -> Result<(), CallError> {
     let i = global_id();
@@ -61,8 +62,9 @@ pub fn together_posts(mask: u64) -> Result<(), CallError> {
     Ok(())
 }
 
-/// The first `len` bytes of `data`, moved on by the wave's number, are turned round into the wave's part of `back`; the lanes of `mask` take part. `results`,
-/// for each lane: the number of the call, and how many of the bytes that it then looked at were right.
+/// The first `len` bytes of `data`, moved on by the wave's number, are turned round into the wave's part of `back`; the
+/// lanes of `mask` take part. `results`, for each lane: the number of the call, and how many of the bytes that it then
+/// looked at were right.
 #[kernel]
 pub fn together_slices(mask: u64, len: u32, data: &[u8], back: *mut u8, results: &mut [[u64; 2]]) {
     let i = global_id();
@@ -72,7 +74,8 @@ pub fn together_slices(mask: u64, len: u32, data: &[u8], back: *mut u8, results:
     let lanes = wave::Converged::here();
     let (wave, len) = (wave_index(), len as usize);
     let data = &data[wave..wave + len];
-    // SAFETY: the host passes `len` bytes for each wave; of its lanes only the first has a reference to them while the host writes them.
+    // SAFETY: the host passes `len` bytes for each wave; of its lanes only the first has a reference to them while the
+    // host writes them.
     let into = if lanes.leads() { unsafe { core::slice::from_raw_parts_mut(back.add(wave * len), len) } } else { &mut [] };
     let call = Together::turn_together(data, into).unwrap_or_else(code);
     // SAFETY: as above; nobody writes them any more.
@@ -80,7 +83,8 @@ pub fn together_slices(mask: u64, len: u32, data: &[u8], back: *mut u8, results:
     results[i] = [call, turned.iter().zip(data.iter().rev()).filter(|(a, b)| a == b).count() as u64];
 }
 
-/// Slices on the first lane's own stack, there and back. `results`, for each lane: whether the call succeeded; the first lane's bytes are right.
+/// Slices on the first lane's own stack, there and back. `results`, for each lane: whether the call succeeded; the
+/// first lane's bytes are right.
 #[kernel]
 pub fn together_own_stack(len: u32, results: &mut [u64]) {
     let i = global_id();

@@ -17,7 +17,8 @@ pub fn counts(calls: u32, right: &mut [u32]) {
     right[i] = (0..calls).filter(|n| Stress::count(lane, *n) == Ok((lane, n + 1))).count() as u32;
 }
 
-/// Calls and posts of all kinds in bursts with pauses in between, of sizes up to `most`, in `scratch` memory of `2 × most` bytes per lane.
+/// Calls and posts of all kinds in bursts with pauses in between, of sizes up to `most`, in `scratch` memory of `2 ×
+/// most` bytes per lane.
 #[kernel]
 pub fn bursts(seed: u64, calls: u32, most: u32, scratch: &mut [u8], right: &mut [u32]) {
     let i = global_id();
@@ -50,8 +51,9 @@ pub fn bursts(seed: u64, calls: u32, most: u32, scratch: &mut [u8], right: &mut 
     right[i] = good;
 }
 
-/// Keeps ports in both ways there are, and calls on meanwhile: with bytes that are staged, with bytes that are posted, and with neither. `scratch` has
-/// `2 × most` bytes per lane. `right`: of the five messages of each round, those that went as they should; one that needs a port to keep may find none.
+/// Keeps ports in both ways there are, and calls on meanwhile: with bytes that are staged, with bytes that are posted,
+/// and with neither. `scratch` has `2 × most` bytes per lane. `right`: of the five messages of each round, those that
+/// went as they should; one that needs a port to keep may find none.
 #[kernel]
 pub fn keeps_and_calls(rounds: u32, most: u32, scratch: &mut [u8], right: &mut [u32]) {
     let i = global_id();
@@ -82,7 +84,8 @@ pub fn keeps_and_calls(rounds: u32, most: u32, scratch: &mut [u8], right: &mut [
     right[i] = good;
 }
 
-/// How many words are locked: `states` are a buffer's port states, whose lowest bit is the lock; `locks` those of its staging slots.
+/// How many words are locked: `states` are a buffer's port states, whose lowest bit is the lock; `locks` those of its
+/// staging slots.
 #[kernel]
 pub fn counts_locks(states: *const u32, ports: u32, locks: *const u32, slots: u32, held: &mut [u32]) {
     // SAFETY: the addresses and numbers are those of the buffer's descriptor, and no other kernel runs.

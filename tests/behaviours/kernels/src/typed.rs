@@ -161,7 +161,8 @@ pub fn pending(results: &mut [u64]) -> Result<(), CallError> {
     Ok(())
 }
 
-/// A call that is given up, and ones behind it over the same ports. The nap may end once it is given up, which `picky` tells.
+/// A call that is given up, and ones behind it over the same ports. The nap may end once it is given up, which `picky`
+/// tells.
 #[kernel]
 pub fn impatient(results: &mut [u64]) {
     let i = global_id();

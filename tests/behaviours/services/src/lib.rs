@@ -86,7 +86,8 @@ pub trait Tally {
     fn tick(what: u32) -> u64;
 }
 
-/// Calls that a wave makes together. Each returns the number of the call, as the host counts them, and something of the arguments.
+/// Calls that a wave makes together. Each returns the number of the call, as the host counts them, and something of the
+/// arguments.
 #[hostcall::service]
 pub trait Together {
     /// No argument.

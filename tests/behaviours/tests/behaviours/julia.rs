@@ -1,4 +1,5 @@
-//! What AMDGPU.jl's manual promises of hostcalls, where no other file here shows it. `docs/guide/from-julia.md` says which test shows which promise.
+//! What AMDGPU.jl's manual promises of hostcalls, where no other file here shows it. `docs/guide/from-julia.md` says
+//! which test shows which promise.
 
 use std::sync::mpsc;
 
@@ -9,7 +10,8 @@ use offload::{Args, Device, Launch};
 
 #[test]
 fn a_hostcall_is_asynchronous_the_host_goes_on_while_a_kernel_waits_for_its_answer() {
-    // The handler waits for the thread that launched the kernel: were that one stopped by the launch, neither would go on.
+    // The handler waits for the thread that launched the kernel: were that one stopped by the launch, neither would go
+    // on.
     let (work, done) = mpsc::channel::<u32>();
     let done = std::sync::Mutex::new(done);
     let bench = Bench::new(|b| b.service(gate::held_back(move |x| x + done.lock().unwrap().recv().unwrap()).blocking()));

@@ -170,8 +170,8 @@ fn is_right(lane: u32, message: &[u8]) -> Option<u32> {
     right.then_some(number)
 }
 
-/// Messages of a kernel that says which they are, through a ring that may be full: what each lane was told, what was counted, and for how many messages those
-/// that arrived stand.
+/// Messages of a kernel that says which they are, through a ring that may be full: what each lane was told, what was
+/// counted, and for how many messages those that arrived stand.
 fn numbered(set_up: impl FnOnce(hostcall_stream::StreamsBuilder) -> hostcall_stream::StreamsBuilder, slowly: bool) -> ([u64; 6], u64) {
     let bench = Bench::new(|builder| builder);
     let (lanes, rounds) = if slow() { (128, 20) } else { (1024, 60) };

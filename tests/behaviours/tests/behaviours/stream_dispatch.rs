@@ -33,7 +33,8 @@ impl Ours {
 
     fn launch(&self, kernel: &str, args: Args) {
         let kernel = self.program.kernel(kernel).expect("a kernel");
-        // SAFETY: what it writes has as many elements as the kernel takes it to have, and lives as long as `self`, who waits.
+        // SAFETY: what it writes has as many elements as the kernel takes it to have, and lives as long as `self`, who
+        // waits.
         unsafe { self.queue.launch(&kernel, Launch::threads(LANES, 64), args) }.expect("it is launched");
     }
 

@@ -1,4 +1,5 @@
-//! Recordings of streams: everything that was received is in the file, and a file that cannot be written holds up nobody.
+//! Recordings of streams: everything that was received is in the file, and a file that cannot be written holds up
+//! nobody.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -102,7 +102,8 @@ fn only_lanes_that_are_wanted_send() {
 /// A grid of three dimensions, in workgroups of two waves of 32.
 const GRID: Launch = Launch { groups: [4, 3, 2], group_size: [8, 4, 2], dynamic_shared: 0 };
 
-/// One message of each lane of [`GRID`], and the values that come, each with the shape that its launch is known to have.
+/// One message of each lane of [`GRID`], and the values that come, each with the shape that its launch is known to
+/// have.
 fn grid(bench: &Bench, streams: &Streams) -> StreamCounts {
     let memory = bench.device.alloc::<[u32; 4]>(24 * 64).expect("memory");
     bench.launch("stream_gated", GRID, Args::new().value(1u32).slice(&memory));

@@ -1,4 +1,5 @@
-//! Ready handlers, from a kernel's accesses and times to what is reported, against plain computations of the same kernel.
+//! Ready handlers, from a kernel's accesses and times to what is reported, against plain computations of the same
+//! kernel.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -193,7 +194,8 @@ fn a_transpose_has_the_bank_conflicts_and_cache_lines_that_its_padding_gives_it(
     }
 }
 
-/// Words of a row of a tile, and the cycles of a wave that reads a column: all 32 words are in one bank, in all banks, in 16 and in 8 of them.
+/// Words of a row of a tile, and the cycles of a wave that reads a column: all 32 words are in one bank, in all banks,
+/// in 16 and in 8 of them.
 const PITCHES: [(u32, u64); 4] = [(32, 32), (33, 1), (34, 2), (36, 4)];
 
 /// Transposes a square of `side` by `side` values with tiles of these pitches, and looks at what is said of it.

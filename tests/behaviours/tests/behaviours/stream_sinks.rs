@@ -1,4 +1,5 @@
-//! Sinks: what kernels send is kept as handlers were given it, also of streams that nobody handles, and a sink that fails holds up nobody.
+//! Sinks: what kernels send is kept as handlers were given it, also of streams that nobody handles, and a sink that
+//! fails holds up nobody.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -51,7 +52,8 @@ fn read_all(path: &Path, handled: &Lines) -> Lines {
     all
 }
 
-/// Runs kernels that send to all streams, twice, and gives what handlers had of it. The first sink has kept all of it whenever `wait` returns.
+/// Runs kernels that send to all streams, twice, and gives what handlers had of it. The first sink has kept all of it
+/// whenever `wait` returns.
 fn handled(bench: &Bench, set_up: impl FnOnce(StreamsBuilder) -> StreamsBuilder) -> Lines {
     let lines = Arc::default();
     let streams = start(bench, |builder| {

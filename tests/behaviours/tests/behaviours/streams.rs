@@ -273,7 +273,8 @@ fn after_the_device_was_lost_what_is_whole_is_received_before_and_behind_what_is
         return;
     }
     let (mut received, mut torn, mut behind) = (0, 0, 0);
-    // Wherever waves are just then. Once they are between reserving and storing, while others of the same ring have stored.
+    // Wherever waves are just then. Once they are between reserving and storing, while others of the same ring have
+    // stored.
     for lose_after in (3000..33_000).step_by(1500) {
         let config = SimConfig { lose_after: Some(lose_after), seed: Some(lose_after), ..SimConfig::default() };
         let device = Device::sim(config).expect("a simulator");

@@ -129,8 +129,8 @@ fn tags_wrap_around_without_losing_or_doubling_a_call() {
     let info = bench.device.info();
     let geometry = Geometry::new(4, info.wave_size);
     bench.server.remove_buffer(&bench.buffer).unwrap();
-    // Few ports that have sent almost as many messages as there are tags, or half as many, when every word is rewritten as well. What
-    // they send then is a call, a post, or bytes that are staged: `left` decides.
+    // Few ports that have sent almost as many messages as there are tags, or half as many, when every word is rewritten
+    // as well. What they send then is a call, a post, or bytes that are staged: `left` decides.
     for (round, left) in [40, 150, 300, 500, 800].into_iter().take(if slow() { 1 } else { 5 }).enumerate() {
         for (lap, window) in [(0x7fff, true), (0x3fff, false)] {
             let memory = PortBuffer::on_device_from(&bench.device, Geometry { window, ..geometry }, 0, Tag::new(lap - left)).unwrap();
@@ -148,7 +148,8 @@ fn tags_wrap_around_without_losing_or_doubling_a_call() {
     }
 }
 
-/// How often the server's threads went to sleep: each must have been awake before. (A driver has threads of its own, which wake.)
+/// How often the server's threads went to sleep: each must have been awake before. (A driver has threads of its own,
+/// which wake.)
 fn sleeps() -> u64 {
     let mut sleeps = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {

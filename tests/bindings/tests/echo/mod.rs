@@ -39,8 +39,8 @@ pub trait Echo {
     fn nothing(x: Result<(), u8>) -> Result<(), u8>;
     /// A struct.
     fn pair(x: Pair) -> Pair;
-    /// A string, a slice, and bytes that come back, among others: the sum of `numbers`, `a` and `b`, and the length of `text`. `back` gets `a` and its number of
-    /// elements, and only these two come back.
+    /// A string, a slice, and bytes that come back, among others: the sum of `numbers`, `a` and `b`, and the length of
+    /// `text`. `back` gets `a` and its number of elements, and only these two come back.
     fn mixed(a: u8, text: &str, numbers: &[u32], back: &mut [u16], b: Option<u64>) -> u64;
     /// Posted.
     fn post(x: u64);

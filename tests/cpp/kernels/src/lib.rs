@@ -32,7 +32,8 @@ fn call(buffer: *mut c_void, form: u32, service: u32, words: [u64; 8]) -> Result
     }
 }
 
-/// Sends up to six words of data, and checks what comes back: their sum, which the handler makes differ from lane to lane, and their number.
+/// Sends up to six words of data, and checks what comes back: their sum, which the handler makes differ from lane to
+/// lane, and their number.
 #[inline(always)]
 fn exchange(buffer: *mut c_void, form: u32, service: u32, lane: u64, number: u32) -> Result<bool, CallError> {
     let number = u64::from(number);

@@ -1,7 +1,7 @@
 //! Tests of `tests/behaviours`, over kernels in C++ of the same names: `cpp/twins.cu`.
 //!
-//! `tests/twins.rs` runs this program, with each image in turn in `HOSTCALL_TEST_KERNELS`. `cargo test` leaves it out, because without an image the
-//! kernels would be those in Rust.
+//! `tests/twins.rs` runs this program, with each image in turn in `HOSTCALL_TEST_KERNELS`. `cargo test` leaves it out,
+//! because without an image the kernels would be those in Rust.
 
 #[path = "../../../behaviours/tests/behaviours/lifecycle.rs"]
 mod lifecycle;

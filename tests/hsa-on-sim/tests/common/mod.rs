@@ -134,7 +134,8 @@ pub(crate) fn program(device: &Device) -> Program {
 
 /// Launches a kernel of the image.
 pub(crate) fn launch(queue: &Queue, kernel: &Kernel, launch: Launch, args: Args) {
-    // SAFETY: the kernels of the image write only where their arguments say, and what a test passes lives until it has waited.
+    // SAFETY: the kernels of the image write only where their arguments say, and what a test passes lives until it has
+    // waited.
     unsafe { queue.launch(kernel, launch, args) }.expect("the launch");
 }
 

@@ -1,4 +1,5 @@
-//! Asks its host what `add42` makes of each of its arguments, from a thread for each: `asks 1 2.5`. Then `main` says to the host that all have been asked.
+//! Asks its host what `add42` makes of each of its arguments, from a thread for each: `asks 1 2.5`. Then `main` says to
+//! the host that all have been asked.
 //!
 //! Whoever starts it answers: in Python `hostcall.Program.run("asks.program", ["1", "2.5"], services=[add42, log])`.
 

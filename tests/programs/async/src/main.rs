@@ -1,5 +1,5 @@
-//! `async tokio DIRECTORY`, `async smol`: a client and a server each, and what runtimes are used for; `async serve ADDRESS`: an HTTP server, until somebody
-//! asks for `/end`.
+//! `async tokio DIRECTORY`, `async smol`: a client and a server each, and what runtimes are used for; `async serve
+//! ADDRESS`: an HTTP server, until somebody asks for `/end`.
 
 mod serving;
 mod with_smol;

@@ -1,5 +1,5 @@
-//! Memory of many sizes: `blocks` has threads take, change, hand on and give back blocks, and looks at each byte; `blocks full` fills the heap with small blocks,
-//! gives all back and then wants most of it in one piece.
+//! Memory of many sizes: `blocks` has threads take, change, hand on and give back blocks, and looks at each byte;
+//! `blocks full` fills the heap with small blocks, gives all back and then wants most of it in one piece.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, realloc};
 use std::sync::mpsc::channel;

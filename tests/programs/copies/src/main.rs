@@ -1,4 +1,5 @@
-//! What the compiler makes of copies and fills: `copies` compares each byte, `copies time` also says what large ones take.
+//! What the compiler makes of copies and fills: `copies` compares each byte, `copies time` also says what large ones
+//! take.
 //!
 //! What a byte should be is computed from where it is, so nothing is compared with another copy.
 

@@ -1,6 +1,7 @@
 //! What std costs where this runs. Prints a line for each figure: its name, and a number.
 //!
-//! `costs DIR`: DIR may be written to, and has a file `data` that is read. Names end in the unit: `ns` of one operation, `gb_s` for 10⁹ bytes a second.
+//! `costs DIR`: DIR may be written to, and has a file `data` that is read. Names end in the unit: `ns` of one
+//! operation, `gb_s` for 10⁹ bytes a second.
 
 mod work;
 
@@ -103,7 +104,8 @@ fn atomic(count: u32) -> f64 {
     })
 }
 
-/// What a mutex cannot do without, by hand: a compare-and-swap that acquires, a load and a store of what it guards, and a swap that releases.
+/// What a mutex cannot do without, by hand: a compare-and-swap that acquires, a load and a store of what it guards, and
+/// a swap that releases.
 fn accesses(count: u32) -> f64 {
     let (lock, number) = (Box::new(AtomicU32::new(0)), Box::new(AtomicU64::new(0)));
     work::each(count, || {

@@ -25,7 +25,8 @@ pub(crate) fn push(count: u32) -> f64 {
     })
 }
 
-/// Allocating 16 to 512 bytes, writing one and giving them back: the same work as in the core's row `malloc`, whose figures stand beside these.
+/// Allocating 16 to 512 bytes, writing one and giving them back: the same work as in the core's row `malloc`, whose
+/// figures stand beside these.
 pub(crate) fn alloc(count: u32) -> f64 {
     each(count, || {
         let mut state = 0x9e37_79b9u32;

@@ -1,5 +1,5 @@
-//! The ways in which a program ends: `endings code N | main-panics | thread-panics | error | abort | stack | thread-stack | null | thread-null | memory |
-//! spawn-many | forever`.
+//! The ways in which a program ends: `endings code N | main-panics | thread-panics | error | abort | stack |
+//! thread-stack | null | thread-null | memory | spawn-many | forever`.
 
 use std::process::{self, ExitCode};
 use std::thread;

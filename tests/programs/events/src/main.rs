@@ -1,4 +1,5 @@
-//! `events low`: with C's functions; `events mio`, `events polling`: with these crates; `events notices DIR`: of files. What is printed is the same wherever it runs.
+//! `events low`: with C's functions; `events mio`, `events polling`: with these crates; `events notices DIR`: of files.
+//! What is printed is the same wherever it runs.
 
 mod low;
 mod notices;

@@ -84,7 +84,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes and reads that begin at every place of 16 bytes, of lengths that are whole pieces and ones that are not: how bytes are moved depends on both.
+/// Writes and reads that begin at every place of 16 bytes, of lengths that are whole pieces and ones that are not: how
+/// bytes are moved depends on both.
 fn at_any_address(path: &Path) -> io::Result<()> {
     let bytes: Vec<u8> = (0..70_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
     let mut room = vec![0; bytes.len() + 32];
@@ -104,7 +105,8 @@ fn at_any_address(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Zeroed memory where there was something else before, of lengths that are whole pieces and ones that are not: who fills it depends on them.
+/// Zeroed memory where there was something else before, of lengths that are whole pieces and ones that are not: who
+/// fills it depends on them.
 fn zeroed_of_any_length() {
     for len in (0..40).chain([100, 127, 128, 129, 143, 500, 4096, 5003, 65_536, 1_000_001]) {
         drop(black_box(vec![0xa5u8; len]));

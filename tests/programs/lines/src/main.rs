@@ -1,4 +1,5 @@
-//! A kernel each of whose lanes formats and writes lines: `cargo hostcall run -p lines --kernel lines --lanes 100000 -- 1`.
+//! A kernel each of whose lanes formats and writes lines: `cargo hostcall run -p lines --kernel lines --lanes 100000 --
+//! 1`.
 
 #[cfg(hostcall_device)]
 mod kernels;

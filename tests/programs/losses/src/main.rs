@@ -1,4 +1,5 @@
-//! Sends a sample of a loss for each step, from `main` and from threads: `cargo hostcall run --stream run.hcs -p losses -- VALUES THREADS`.
+//! Sends a sample of a loss for each step, from `main` and from threads: `cargo hostcall run --stream run.hcs -p losses
+//! -- VALUES THREADS`.
 
 #[cfg(hostcall_device)]
 mod samples;

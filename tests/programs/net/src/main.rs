@@ -1,5 +1,5 @@
-//! `net echo ADDRESS`: a server that echoes one connection; `net client ADDRESS`; `net get HOST:PORT PATH`: HTTP by hand; `net udp ADDRESS`: asks a
-//! server of datagrams; `net self`: all of it within the program.
+//! `net echo ADDRESS`: a server that echoes one connection; `net client ADDRESS`; `net get HOST:PORT PATH`: HTTP by
+//! hand; `net udp ADDRESS`: asks a server of datagrams; `net self`: all of it within the program.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};

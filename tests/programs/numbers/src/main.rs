@@ -1,5 +1,6 @@
-//! Every mathematical function of `f32` and `f64`, for many numbers. Prints a line for each: its name, and results with so many digits as every library gives
-//! alike (9 of a `f64`, 5 of a `f32`), at the sign, zeros, infinities and what is no number exactly.
+//! Every mathematical function of `f32` and `f64`, for many numbers. Prints a line for each: its name, and results with
+//! so many digits as every library gives alike (9 of a `f64`, 5 of a `f32`), at the sign, zeros, infinities and what is
+//! no number exactly.
 //!
 //! `numbers`: no arguments.
 

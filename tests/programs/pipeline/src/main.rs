@@ -1,4 +1,5 @@
-//! Numbers through a chain of threads, each of which passes on what it does not keep, and the other ways in which threads meet.
+//! Numbers through a chain of threads, each of which passes on what it does not keep, and the other ways in which
+//! threads meet.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};

@@ -1,7 +1,8 @@
 //! Calls within calls: `recursion direct N | pointers N | threads N | exit N | endless`.
 //!
-//! On NVIDIA's GPUs what a call saves lies in the lane's own memory, and a thread that has filled its lane's goes on in that of the next. So what happens
-//! deep down here is what may notice: results of all kinds, thread-local values, `errno`, copies, output, the end of the program.
+//! On NVIDIA's GPUs what a call saves lies in the lane's own memory, and a thread that has filled its lane's goes on in
+//! that of the next. So what happens deep down here is what may notice: results of all kinds, thread-local values,
+//! `errno`, copies, output, the end of the program.
 
 use std::cell::Cell;
 use std::hint::black_box;

@@ -1,4 +1,5 @@
-//! What the standard streams are, as whoever started the program has it: `streams look | copy FILE | show FILE | pipe | room`.
+//! What the standard streams are, as whoever started the program has it: `streams look | copy FILE | show FILE | pipe |
+//! room`.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -45,7 +46,8 @@ unsafe extern "C" {
     fn fcntl(descriptor: i32, command: i32, ...) -> i32;
 }
 
-/// Asks for a pipe with more room, and fills it if it has been had: a system that says so and has none would let this wait for ever.
+/// Asks for a pipe with more room, and fills it if it has been had: a system that says so and has none would let this
+/// wait for ever.
 fn room() -> io::Result<()> {
     const F_SETPIPE_SZ: i32 = 1031;
     const MUCH: i32 = 1 << 20;

@@ -1,5 +1,6 @@
-//! A library with tests of each way to end. Those that are to fail carry `#[ignore]` so that a plain `cargo hostcall test` of it passes; what tests the
-//! harness (`crates/cargo-hostcall/tests/programs.rs`) asks for them with `--include-ignored` and expects each to be named.
+//! A library with tests of each way to end. Those that are to fail carry `#[ignore]` so that a plain `cargo hostcall
+//! test` of it passes; what tests the harness (`crates/cargo-hostcall/tests/programs.rs`) asks for them with
+//! `--include-ignored` and expects each to be named.
 
 /// The words of a text and how often each is there, most frequent first.
 pub fn frequencies(text: &str) -> Vec<(&str, usize)> {

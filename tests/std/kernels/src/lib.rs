@@ -1,4 +1,5 @@
-//! Programs against the system calls themselves. Each is called by its name, the first argument; the entry stands where `std`'s would be.
+//! Programs against the system calls themselves. Each is called by its name, the first argument; the entry stands where
+//! `std`'s would be.
 #![no_std]
 
 extern crate alloc;

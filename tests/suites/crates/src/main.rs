@@ -1,4 +1,5 @@
-//! A small use of each crate. `crates DIR` prints a line for each, `NAME: RESULT`, the same on every machine; DIR is a directory that may be written to.
+//! A small use of each crate. `crates DIR` prints a line for each, `NAME: RESULT`, the same on every machine; DIR is a
+//! directory that may be written to.
 
 mod data;
 mod system;

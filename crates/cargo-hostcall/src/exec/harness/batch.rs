@@ -1,7 +1,8 @@
 //! Tests that share a launch, and what libtest says of them while it runs.
 //!
-//! libtest runs tests in its own process if it is told to, and writes a line for every test that begins or ends. What it has not said when the launch is
-//! over is known all the same: a test that began and did not end is one that ended the launch, or ran beside that one.
+//! libtest runs tests in its own process if it is told to, and writes a line for every test that begins or ends. What
+//! it has not said when the launch is over is known all the same: a test that began and did not end is one that ended
+//! the launch, or ran beside that one.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -125,7 +126,8 @@ impl Together {
         let status = child.wait()?;
         let notes = notes.and_then(|notes| notes.join().ok()).unwrap_or_default();
         if status.success() {
-            // What was refused, and statistics. What a launch wrote that ended otherwise is written again by the tests that it is about.
+            // What was refused, and statistics. What a launch wrote that ended otherwise is written again by the tests
+            // that it is about.
             eprint!("{}", String::from_utf8_lossy(&notes));
         }
         let with = |wanted: fn(State) -> bool| names.iter().copied().filter(|name| states.get(name).copied().is_some_and(wanted)).collect();

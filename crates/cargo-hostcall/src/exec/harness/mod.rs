@@ -1,9 +1,10 @@
 //! Rust's test harness, whose tests run on the device.
 //!
-//! Panics abort on the device, and so libtest would start itself again for each test; a device has no processes. That part is done here: ask the harness for
-//! its list, start the image, and print what libtest would. Tests that are to panic are started one by one. The others share launches ([`plan`]), in
-//! which libtest runs them ([`batch`]); what fails there, crashes or hangs is started again by itself, and that is its result. So a test that
-//! ends the program fails, and no other does.
+//! Panics abort on the device, and so libtest would start itself again for each test; a device has no processes. That
+//! part is done here: ask the harness for its list, start the image, and print what libtest would. Tests that are to
+//! panic are started one by one. The others share launches ([`plan`]), in which libtest runs them ([`batch`]); what
+//! fails there, crashes or hangs is started again by itself, and that is its result. So a test that ends the program
+//! fails, and no other does.
 
 mod batch;
 mod plan;
@@ -38,7 +39,8 @@ const PASSED: i32 = 50;
 /// Of a run with failures, as libtest's own.
 const FAILED: u8 = 101;
 
-/// Whether this is the harness's first start: the ones that we start, and those that only ask, go to the device as they are.
+/// Whether this is the harness's first start: the ones that we start, and those that only ask, go to the device as they
+/// are.
 pub(super) fn are_asked_for(args: &[OsString], options: &Options) -> bool {
     let invoked = options.variables.iter().any(|variable| variable.as_bytes().starts_with(INVOKE.as_bytes()));
     let asks = |arg: &OsString| matches!(arg.to_str(), Some("--list" | "--help" | "-h" | "--bench" | batch::IN_PROCESS));
@@ -151,7 +153,8 @@ pub(super) fn run(image: &Path, options: &Options, threads: Threads, args: &[OsS
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-/// Tests that run at once in a launch on a GPU, if nothing is said: each may start threads, and all are waves of the same launch.
+/// Tests that run at once in a launch on a GPU, if nothing is said: each may start threads, and all are waves of the
+/// same launch.
 const GPU_TESTS: usize = 16;
 
 /// A lock that whoever panicked held protects nothing that is then wrong.
@@ -198,7 +201,8 @@ impl Harness<'_> {
             .collect())
     }
 
-    /// Of the chosen names those of tests that are not to panic: others can do what they should without ending the program.
+    /// Of the chosen names those of tests that are not to panic: others can do what they should without ending the
+    /// program.
     fn sharing(&self, choosing: &[String]) -> Result<HashSet<String>, Box<dyn std::error::Error>> {
         let options = ["-Zunstable-options", "--exclude-should-panic"].map(String::from);
         Ok(self.list(&[choosing, &options].concat())?.into_iter().collect())

@@ -1,9 +1,10 @@
 //! Which tests are started next, and together with which others.
 //!
-//! A launch costs far more than most tests do, so tests share launches: one after another in the simulator, many at once on a GPU. A test that ends
-//! the program ends what it shares a launch with; so it is started again, alone, and what had not run goes on without it. After such an end the next
-//! launch is for twice as many tests as that one completed, so that tests that end the program one after another cost a launch or two each,
-//! not ever new attempts at all that remain. A GPU gives its time to processes in turn: while one runs many tests at once, no other is started.
+//! A launch costs far more than most tests do, so tests share launches: one after another in the simulator, many at
+//! once on a GPU. A test that ends the program ends what it shares a launch with; so it is started again, alone, and
+//! what had not run goes on without it. After such an end the next launch is for twice as many tests as that one
+//! completed, so that tests that end the program one after another cost a launch or two each, not ever new attempts at
+//! all that remain. A GPU gives its time to processes in turn: while one runs many tests at once, no other is started.
 
 use std::collections::VecDeque;
 

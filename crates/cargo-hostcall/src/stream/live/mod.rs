@@ -1,7 +1,7 @@
 //! `stream live`: what comes into a recording while it is written.
 //!
-//! A recording is read as it grows, in slices between which the screen is drawn or a line printed. It ends with the recording, on `q`, Ctrl-C, or a signal;
-//! the terminal is given back however it ends, by a panic too.
+//! A recording is read as it grows, in slices between which the screen is drawn or a line printed. It ends with the
+//! recording, on `q`, Ctrl-C, or a signal; the terminal is given back however it ends, by a panic too.
 
 mod model;
 mod plain;

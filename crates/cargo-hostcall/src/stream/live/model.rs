@@ -34,7 +34,8 @@ pub(super) struct Stream {
     pub(super) rate: Load,
     /// Values in a second, the last tick last.
     pub(super) history: VecDeque<u64>,
-    /// Messages that were dropped and that waited, as of the last counters in the recording; `None`: there are none yet.
+    /// Messages that were dropped and that waited, as of the last counters in the recording; `None`: there are none
+    /// yet.
     pub(super) counted: Option<(u64, u64)>,
     /// A value of the last tick in which there was one.
     pub(super) last: String,

@@ -70,8 +70,8 @@ fn draw_rates(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     }
 }
 
-/// The streams for which there is room, and how many there are besides. If there is not room for all, those are shown of which something comes, and of
-/// them and of the others those with the most values.
+/// The streams for which there is room, and how many there are besides. If there is not room for all, those are shown
+/// of which something comes, and of them and of the others those with the most values.
 fn shown(model: &Model, rows: usize) -> (Vec<&Stream>, usize) {
     let mut all: Vec<&Stream> = model.streams.values().collect();
     if all.len() <= rows {

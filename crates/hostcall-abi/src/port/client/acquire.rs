@@ -16,13 +16,14 @@ impl<A: Arch> Client<A> {
     /// Takes a port: the first free one from the wave's own on.
     ///
     /// # Errors
-    /// The status with which the server closed the buffer; [`Status::SERVER_GONE`] if the program is attached to none; with `wait` false
-    /// [`Status::BUSY`] if no port was free.
+    /// The status with which the server closed the buffer; [`Status::SERVER_GONE`] if the program is attached to none;
+    /// with `wait` false [`Status::BUSY`] if no port was free.
     ///
-    /// `wait` says what for. **True**: for one message. If no port is free the group waits for one. Until it has given the port
-    /// back, it waits for the server and for nobody else: not for another port, nor for a staging slot. **False**: to keep it, for
-    /// as long as the caller likes. Nobody waits for a port to keep, and the buffer's last port is never kept. So one port at
-    /// least is held by somebody who waits for the server only, and who waits for a port gets one, whatever it and others keep.
+    /// `wait` says what for. **True**: for one message. If no port is free the group waits for one. Until it has given
+    /// the port back, it waits for the server and for nobody else: not for another port, nor for a staging slot.
+    /// **False**: to keep it, for as long as the caller likes. Nobody waits for a port to keep, and the buffer's last
+    /// port is never kept. So one port at least is held by somebody who waits for the server only, and who waits for a
+    /// port gets one, whatever it and others keep.
     #[inline(always)]
     pub fn acquire(self, group: &Group, wait: bool) -> Result<Held, Status> {
         let arch = self.0;
@@ -45,8 +46,8 @@ impl<A: Arch> Client<A> {
         if port == NO_PORT { Err(Status(state as u16)) } else { Ok(Held { port, state: PortState(state) }) }
     }
 
-    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all ports, one
-    /// after another, round and round. Gives a port and its state, or none and why.
+    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all
+    /// ports, one after another, round and round. Gives a port and its state, or none and why.
     #[cold]
     #[inline(never)]
     fn acquire_other(self, first: u32, mut state: u32, mut closed: u32, wait: bool) -> (u32, u32) {
@@ -56,12 +57,13 @@ impl<A: Arch> Client<A> {
         let mut attempt = 0u32;
         loop {
             if !PortState(state).locked() {
-                // The end first, before anything that reads over the bus: once it is known, all that calls must learn of it at once.
+                // The end first, before anything that reads over the bus: once it is known, all that calls must learn
+                // of it at once.
                 if closed == 0 && (!PortState(state).abandoned() || self.answered(port, PortState(state))) {
                     return (port, state);
                 }
-                // Closed, or the host still works on a call that was given up. Who took this port now would wait for that
-                // handler, however long it takes: as good as held.
+                // Closed, or the host still works on a call that was given up. Who took this port now would wait for
+                // that handler, however long it takes: as good as held.
                 arch.unlock_port(port, state);
             }
             if closed != 0 {
@@ -72,8 +74,8 @@ impl<A: Arch> Client<A> {
                 port = 0;
             }
             if port == first {
-                // No port is free. Whoever holds the last one waits for the server only, so it will come free, unless the buffer is
-                // closed.
+                // No port is free. Whoever holds the last one waits for the server only, so it will come free, unless
+                // the buffer is closed.
                 if !wait {
                     return (NO_PORT, Status::BUSY.0 as u32);
                 }
@@ -89,7 +91,8 @@ impl<A: Arch> Client<A> {
         }
     }
 
-    /// Why something other than a port that the server lends was not to be had: the status with which it closed the buffer, if that is known.
+    /// Why something other than a port that the server lends was not to be had: the status with which it closed the
+    /// buffer, if that is known.
     #[cold]
     pub fn known_end(self) -> Status {
         match self.0.known_closed() {

@@ -1,5 +1,5 @@
-//! The client half: what the lanes of a wave do with a port. They take one (`acquire`), send messages over it (`send`), and receive
-//! replies (`receive`).
+//! The client half: what the lanes of a wave do with a port. They take one (`acquire`), send messages over it (`send`),
+//! and receive replies (`receive`).
 
 mod acquire;
 mod receive;
@@ -54,8 +54,8 @@ impl<const N: usize> Reply<N> {
 
 /// The client half of the state machine.
 ///
-/// Results on the way are [`Status`] numbers, which stay in registers; who calls makes a [`CallError`](crate::CallError) of
-/// them at the end.
+/// Results on the way are [`Status`] numbers, which stay in registers; who calls makes a
+/// [`CallError`](crate::CallError) of them at the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<A>(pub A);
 

@@ -6,9 +6,9 @@ use crate::port::{Arch, Group, PortState};
 use crate::status::Status;
 use crate::word::Word;
 
-/// Attempts after which a waiting group stops reading every lane's words each time and lets its
-/// leader poll one word alone: over the bus, and in the device's own memory. (Under loom, where each attempt multiplies the
-/// executions, at once.)
+/// Attempts after which a waiting group stops reading every lane's words each time and lets its leader poll one word
+/// alone: over the bus, and in the device's own memory. (Under loom, where each attempt multiplies the executions, at
+/// once.)
 const EAGER_ATTEMPTS: [u32; 2] = if cfg!(loom) { [1, 1] } else { [24, 96] };
 
 impl<A: Arch> Client<A> {
@@ -27,11 +27,12 @@ impl<A: Arch> Client<A> {
 
     /// Waits for the replies to the last message and reads each lane's first `N` words, at least 1.
     ///
-    /// `N` words of each lane must fit into the reply area ([`ReplyHead::area`]), however short the replies are: all of them are read.
+    /// `N` words of each lane must fit into the reply area ([`ReplyHead::area`]), however short the replies are: all of
+    /// them are read.
     ///
-    /// `deadline_ns` is a time of [`Lanes::now_ns`](crate::lanes::Lanes::now_ns), 0 for none. If it passes, or the server closes the buffer,
-    /// the reply's status says so, and the port is left *abandoned*: released as it is, its next owner waits
-    /// for the late reply.
+    /// `deadline_ns` is a time of [`Lanes::now_ns`](crate::lanes::Lanes::now_ns), 0 for none. If it passes, or the
+    /// server closes the buffer, the reply's status says so, and the port is left *abandoned*: released as it is, its
+    /// next owner waits for the late reply.
     #[inline(always)]
     pub fn receive<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
         self.0.before_first_poll(group.count);
@@ -68,7 +69,8 @@ impl<A: Arch> Client<A> {
             let head = ReplyHead::decode(words[0].0[0]);
             let mut missing = words[0].tag() != want;
             for (j, word) in words.iter().enumerate().skip(1) {
-                // (No `&&`: without branches this is a few instructions, and each of them is on the way of every reply.)
+                // (No `&&`: without branches this is a few instructions, and each of them is on the way of every
+                // reply.)
                 missing |= ReplyHead::reaches(head.dwords as u32, j as u32) & (word.tag() != want);
             }
             // A lane alone asks nobody.
@@ -140,13 +142,14 @@ impl<A: Arch> Client<A> {
         Status(verdict as u16)
     }
 
-    /// Reads the words of the calling lane's reply from `index` on that are below `end`, at most `N`, waiting for them. `end` is at most the
-    /// length that the reply's head gave.
+    /// Reads the words of the calling lane's reply from `index` on that are below `end`, at most `N`, waiting for them.
+    /// `end` is at most the length that the reply's head gave.
     ///
     /// All are asked for before one of them is looked at: over the bus they take the time of one.
     ///
-    /// Before the group sends again over the same port, its lanes must have met ([`Lanes::sync`](crate::lanes::Lanes::sync)): a message
-    /// without payload is complete with its leader's word, and its replies overwrite these.
+    /// Before the group sends again over the same port, its lanes must have met
+    /// ([`Lanes::sync`](crate::lanes::Lanes::sync)): a message without payload is complete with its leader's word, and
+    /// its replies overwrite these.
     #[inline(always)]
     pub fn reply_words<const N: usize>(self, group: &Group, held: &Held, index: u32, end: u32) -> [Word; N] {
         let want = held.tag().payload();

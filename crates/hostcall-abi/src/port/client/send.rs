@@ -7,7 +7,8 @@ use crate::status::Status;
 use crate::word::{Tag, Word, pack, words_of};
 
 impl<A: Arch> Client<A> {
-    /// Sends a message: `units` units of payload per lane, of which `unit(i)` gives the calling lane's `i`-th (anything behind the last).
+    /// Sends a message: `units` units of payload per lane, of which `unit(i)` gives the calling lane's `i`-th (anything
+    /// behind the last).
     ///
     /// All arguments but `unit` must be the same for all lanes of the group. The port stays with the group.
     ///
@@ -67,8 +68,8 @@ impl<A: Arch> Client<A> {
         status
     }
 
-    /// Sends the message of one lane, the group's first, in which all of the group help: each stores a word of it, all of
-    /// them by one instruction. `unit(i)` gives the same for all lanes of the group.
+    /// Sends the message of one lane, the group's first, in which all of the group help: each stores a word of it, all
+    /// of them by one instruction. `unit(i)` gives the same for all lanes of the group.
     ///
     /// Otherwise as [`Client::send`].
     #[inline(always)]
@@ -110,7 +111,8 @@ impl<A: Arch> Client<A> {
         status
     }
 
-    /// Where a message of `words` words behind the header for each of `lanes` lanes goes, and its tag: the port's state is that behind it.
+    /// Where a message of `words` words behind the header for each of `lanes` lanes goes, and its tag: the port's state
+    /// is that behind it.
     #[inline(always)]
     fn place(self, group: &Group, held: &mut Held, lanes: u32, words: u32, flags: Flags) -> (Status, usize, Tag) {
         let room = self.0.request_words();
@@ -130,7 +132,8 @@ impl<A: Arch> Client<A> {
             }
             base = 0;
         }
-        // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten before.
+        // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten
+        // before.
         let next = if tag.scrubs() { room } else { base + need };
         held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true);
         (Status::OK, base as usize, tag)

@@ -1,11 +1,13 @@
-//! Generic addresses of variables, which LLVM takes in two steps where one instruction can. The machine code is the same.
+//! Generic addresses of variables, which LLVM takes in two steps where one instruction can. The machine code is the
+//! same.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::words;
 
-/// `mov.b64 %a, variable; … cvta.global.u64 %b, %a;` becomes `cvta.global.u64 %b, variable;` where nothing else names `%a`.
+/// `mov.b64 %a, variable; … cvta.global.u64 %b, %a;` becomes `cvta.global.u64 %b, variable;` where nothing else names
+/// `%a`.
 pub(super) fn in_one_step<'a>(body: &[&'a str]) -> Vec<Cow<'a, str>> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, line) in body.iter().enumerate() {

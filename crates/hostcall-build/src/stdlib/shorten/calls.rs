@@ -1,6 +1,7 @@
-//! Calls: LLVM stores each parameter in a variable of its own, and loads the result from another. A call may name registers and numbers itself, where what
-//! it passes is one word as wide as they are (PTX ISA, "Parameter State Space", device function parameters). Variables that stay are declared together.
-//! All of that is the same to assemblers.
+//! Calls: LLVM stores each parameter in a variable of its own, and loads the result from another. A call may name
+//! registers and numbers itself, where what it passes is one word as wide as they are (PTX ISA, "Parameter State
+//! Space", device function parameters). Variables that stay are declared together. All of that is the same to
+//! assemblers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -31,7 +32,8 @@ pub(super) fn shorter<'a>(body: Vec<Cow<'a, str>>) -> Vec<Cow<'a, str>> {
     declared_together(out)
 }
 
-/// A call as LLVM writes it, in a block of its own, with as many registers and numbers in it as can be; `None` if there is something else in the block.
+/// A call as LLVM writes it, in a block of its own, with as many registers and numbers in it as can be; `None` if there
+/// is something else in the block.
 fn direct(block: &[Cow<'_, str>]) -> Option<Vec<String>> {
     let at = block.iter().position(|line| line.starts_with("call"))?;
     let (before, after) = (&block[..at], &block[at + 1..]);
@@ -93,7 +95,8 @@ fn is_plain(line: &str) -> bool {
     line.ends_with(';') && jumps.iter().all(|word| !line.starts_with(word))
 }
 
-/// Of `st.param.b64 [param0], %rd1;` the type, the parameter and the value, if that is a register or a number as wide as the type.
+/// Of `st.param.b64 [param0], %rd1;` the type, the parameter and the value, if that is a register or a number as wide
+/// as the type.
 fn stored(line: &str) -> Option<(&str, &str, &str)> {
     let (kind, rest) = line.strip_prefix("st.param")?.strip_suffix(';')?.split_once(char::is_whitespace)?;
     let (name, value) = rest.trim_start().strip_prefix('[')?.split_once("],")?;

@@ -1,8 +1,8 @@
 //! A module's functions and variables, in an order that needs few declarations.
 //!
-//! LLVM declares whatever is used before it is defined, and as it defines variables first and functions as they come, that is nearly everything: a
-//! tenth of a program's lines. Here what is called comes before its callers, and a table of functions before the first function that uses it; declared
-//! is only what calls come back to.
+//! LLVM declares whatever is used before it is defined, and as it defines variables first and functions as they come,
+//! that is nearly everything: a tenth of a program's lines. Here what is called comes before its callers, and a table
+//! of functions before the first function that uses it; declared is only what calls come back to.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,7 +19,8 @@ pub(super) enum Item<'a> {
     Extern(Vec<&'a str>),
 }
 
-/// The parts of a module whose lines have no comments, without the declarations of what it defines; `None` if it is not what LLVM writes.
+/// The parts of a module whose lines have no comments, without the declarations of what it defines; `None` if it is not
+/// what LLVM writes.
 pub(super) fn read<'a>(lines: &[&'a str]) -> Option<Vec<Item<'a>>> {
     let (mut items, mut declared) = (Vec::new(), Vec::new());
     let mut lines = lines.iter().copied();
@@ -120,7 +121,8 @@ struct Graph {
     is_function: Vec<bool>,
 }
 
-/// The items in the order in which they are to be written, each with the functions that are to be declared in front of it.
+/// The items in the order in which they are to be written, each with the functions that are to be declared in front of
+/// it.
 pub(super) fn order(items: &[Item<'_>]) -> Vec<(Vec<usize>, usize)> {
     let graph = Graph::of(items);
     let mut written = Written { graph: &graph, state: vec![State::New; items.len()], order: Vec::with_capacity(items.len()) };

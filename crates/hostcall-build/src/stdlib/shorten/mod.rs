@@ -1,15 +1,21 @@
 //! PTX in few letters.
 //!
-//! What LLVM writes is for people: a mangled name is a hundred letters and is repeated in each of its function's parameters, labels say which function they are in, constants are written byte by byte, and whatever is used before it is
-//! defined is declared, which is nearly everything. Of a program with std that is two thirds of the text, which the driver or `ptxas` reads at every start. Here
+//! What LLVM writes is for people: a mangled name is a hundred letters and is repeated in each of its function's
+//! parameters, labels say which function they are in, constants are written byte by byte, and whatever is used before
+//! it is defined is declared, which is nearly everything. Of a program with std that is two thirds of the text, which
+//! the driver or `ptxas` reads at every start. Here
 //!
-//! * functions and variables keep the last part of their path, with a number if several have the same; so a report that names a function (`compute-sanitizer`'s) still says where it was. What the host looks up keeps its name;
-//! * what no other function sees has a letter or a number: parameters are `$a`, `$b` and the result `$r`, of a call `_a`, `_b` and `_r` and its prototype `_t`, labels `$1`, registers for addresses `%d1` and for 16 bits `%h1` ([`names`]);
+//! * functions and variables keep the last part of their path, with a number if several have the same; so a report that
+//!   names a function (`compute-sanitizer`'s) still says where it was. What the host looks up keeps its name;
+//! * what no other function sees has a letter or a number: parameters are `$a`, `$b` and the result `$r`, of a call
+//!   `_a`, `_b` and `_r` and its prototype `_t`, labels `$1`, registers for addresses `%d1` and for 16 bits `%h1`
+//!   ([`names`]);
 //! * functions stand in an order that needs few declarations ([`items`]), which changes nothing of their machine code;
-//! * addresses of variables are taken in one step ([`addresses`]), calls name registers and numbers ([`calls`]), and constants of bytes become words.
+//! * addresses of variables are taken in one step ([`addresses`]), calls name registers and numbers ([`calls`]), and
+//!   constants of bytes become words.
 //!
-//! Branches stay as they are. LLVM's back end for NVIDIA never turns a condition round, and so jumps over jumps; but of straight ones `ptxas` makes other code,
-//! and `Vec::push` in a loop took 351 ns instead of 254 on an H200.
+//! Branches stay as they are. LLVM's back end for NVIDIA never turns a condition round, and so jumps over jumps; but of
+//! straight ones `ptxas` makes other code, and `Vec::push` in a loop took 351 ns instead of 254 on an H200.
 
 mod addresses;
 mod calls;
@@ -136,8 +142,8 @@ fn is_symbol(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c)) && !word.contains(['.', '%'])
 }
 
-/// A constant of bytes that are all numbers, as one of 64-bit words, which takes half the letters; other lines as they are. Only what no other module sees:
-/// the last word may reach beyond the last byte.
+/// A constant of bytes that are all numbers, as one of 64-bit words, which takes half the letters; other lines as they
+/// are. Only what no other module sees: the last word may reach beyond the last byte.
 fn in_words(line: &str) -> Cow<'_, str> {
     let parse = || {
         let (space, rest) = [".global", ".const"].into_iter().find_map(|space| Some((space, line.strip_prefix(space)?)))?;
@@ -210,7 +216,8 @@ mod tests {
 
     #[test]
     fn names_that_could_be_others_stay_different() {
-        // Two of one name, one that has this name already, a word of PTX's, more parameters than letters, and what is called like a parameter.
+        // Two of one name, one that has this name already, a word of PTX's, more parameters than letters, and what is
+        // called like a parameter.
         let ptx = ".func _RNvCs1_11aaaaaaaaaaa8new_name()\n{\nret;\n}\n.func _RNvCs1_11bbbbbbbbbbb8new_name()\n{\nret;\n}\n.func new_name_1()\n{\nret;\n}\n\
             .func _RNvCs1_11aaaaaaaaaaa4call(\n.param .b32 _RNvCs1_11aaaaaaaaaaa4call_param_17\n)\n{\nret;\n}\n.global .align 8 .u64 _a = 1;\n.func ab()\n{\nret;\n}\n.global .align 8 .u64 ab_param_3 = 1;\n\
             .func _RNvCs1_11aaaaaaaaaaa3add()\n{\ncall.uni _RNvCs1_11aaaaaaaaaaa8new_name, ();\ncall.uni _RNvCs1_11bbbbbbbbbbb8new_name, ();\ncall.uni new_name_1, ();\n\

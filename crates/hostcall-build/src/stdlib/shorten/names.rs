@@ -59,8 +59,8 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Names for the symbols of a program's part, the same whatever else is in the program. What other parts see has one name in all of them; what they do not
-    /// has one that no other part's has.
+    /// Names for the symbols of a program's part, the same whatever else is in the program. What other parts see has
+    /// one name in all of them; what they do not has one that no other part's has.
     pub(super) fn stable(items: &[Item<'a>], part: &str) -> Names<'a> {
         let mut names = Names::default();
         for item in items {

@@ -1,7 +1,9 @@
-//! PTX of a program that was compiled in parts: one module, which says what of it was which part, so that it can be assembled in parts.
+//! PTX of a program that was compiled in parts: one module, which says what of it was which part, so that it can be
+//! assembled in parts.
 //!
-//! A driver takes it as any module: what functions of several parts need is in it once. To an assembler each part goes as a module of its own (`-c`), in which
-//! everything is visible outside, and what other parts have is declared; the linker of NVIDIA's makes one of their machine code.
+//! A driver takes it as any module: what functions of several parts need is in it once. To an assembler each part goes
+//! as a module of its own (`-c`), in which everything is visible outside, and what other parts have is declared; the
+//! linker of NVIDIA's makes one of their machine code.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -15,7 +17,8 @@ use super::words;
 const MARK: &str = "//part ";
 const VISIBLE: &str = ".visible ";
 
-/// One module of the PTX of parts, which comes with their names; `None` if it is not understood, or if two parts have something of one name.
+/// One module of the PTX of parts, which comes with their names; `None` if it is not understood, or if two parts have
+/// something of one name.
 pub(crate) fn merged(parts: &[(String, String)]) -> Option<String> {
     let (mut head, mut items, mut owners) = (Vec::new(), Vec::new(), Vec::new());
     for (name, text) in parts {
@@ -68,7 +71,8 @@ fn push(item: &Item<'_>, out: &mut String) {
     out.extend(item.all_lines().flat_map(|line| [line, "\n"]));
 }
 
-/// The items, functions where they are, and variables before them so that each stands behind those that its value names.
+/// The items, functions where they are, and variables before them so that each stands behind those that its value
+/// names.
 fn variables_first(items: &[Item<'_>]) -> Vec<usize> {
     let names: HashMap<&str, usize> = items.iter().enumerate().filter_map(|(at, item)| Some((item.name()?, at))).collect();
     let is_variable = |item: usize| matches!(items[item], Item::Line(_));
@@ -92,11 +96,13 @@ fn variables_first(items: &[Item<'_>]) -> Vec<usize> {
     order
 }
 
-/// How large a part may be to be assembled as one, in bytes: what the assembler needs of time and memory grows faster than what it is given.
+/// How large a part may be to be assembled as one, in bytes: what the assembler needs of time and memory grows faster
+/// than what it is given.
 const LARGE: usize = 1 << 19;
 
-/// The parts of a module that says which it has, by name, each as a module of its own; `None` if it says of none, or is not understood. A part is the same
-/// text whatever the others are. Large parts come in pieces, and what belongs to which depends on its name.
+/// The parts of a module that says which it has, by name, each as a module of its own; `None` if it says of none, or is
+/// not understood. A part is the same text whatever the others are. Large parts come in pieces, and what belongs to
+/// which depends on its name.
 pub(crate) fn parts(ptx: &str) -> Option<Vec<(String, String)>> {
     let mut chunks: Vec<(&str, Vec<&str>)> = vec![("", Vec::new())];
     for line in ptx.lines() {
@@ -129,7 +135,8 @@ pub(crate) fn parts(ptx: &str) -> Option<Vec<(String, String)>> {
     parts.iter().map(|(name, items)| Some((name.clone(), alone(&head, items, &defined)?))).collect()
 }
 
-/// A part in as many pieces as it takes for none to be large; so many that a changed line does not move everything: a power of two.
+/// A part in as many pieces as it takes for none to be large; so many that a changed line does not move everything: a
+/// power of two.
 fn pieces<'a>(name: &str, items: Vec<Item<'a>>) -> Vec<(String, Vec<Item<'a>>)> {
     let size: usize = items.iter().flat_map(Item::all_lines).map(str::len).sum();
     let count = size.div_ceil(LARGE).next_power_of_two();
@@ -142,7 +149,8 @@ fn pieces<'a>(name: &str, items: Vec<Item<'a>>) -> Vec<(String, Vec<Item<'a>>)> 
     pieces
 }
 
-/// A part as a module: what it needs of others declared, all of its own visible, everything in the order of names as far as that can be.
+/// A part as a module: what it needs of others declared, all of its own visible, everything in the order of names as
+/// far as that can be.
 fn alone(head: &[&str], items: &[Item<'_>], defined: &HashMap<&str, &str>) -> Option<String> {
     let mut own: Vec<&Item<'_>> = items.iter().collect();
     own.sort_unstable_by_key(|item| item.name());

@@ -8,9 +8,9 @@
 //! Helpers have no stack, because the word that says where a stack begins is the thread's (`hostcall-build`,
 //! `shared_stacks`). So nothing that they run may have a variable in memory. A test checks this.
 //!
-//! What they do have is memory of their own for return addresses and saved registers. When lane 0's is full of calls, it
-//! has lane 1 run what comes next, on the thread's stack, and becomes a helper until that has returned; lane 1 goes on in
-//! lane 2's, and so on (`hostcall-build`, `shared_stacks/further.rs`). One lane at a time is the thread.
+//! What they do have is memory of their own for return addresses and saved registers. When lane 0's is full of calls,
+//! it has lane 1 run what comes next, on the thread's stack, and becomes a helper until that has returned; lane 1 goes
+//! on in lane 2's, and so on (`hostcall-build`, `shared_stacks/further.rs`). One lane at a time is the thread.
 
 use super::plain::{load, load_byte, load_piece, store, store_byte, store_piece};
 use super::{barrier_of_wave, copy_lane_word, exit_lane, fence_system, is_global, lane_word_place, load_bulk, store_bulk};
@@ -55,8 +55,8 @@ const END: u32 = 5;
 #[inline(never)]
 fn place() -> u32 {
     let address: u32;
-    // SAFETY: declares 32 bytes of static shared memory and takes their address; this function is never inlined, so there is one such
-    // variable in a program.
+    // SAFETY: declares 32 bytes of static shared memory and takes their address; this function is never inlined, so
+    // there is one such variable in a program.
     unsafe {
         asm!("{{ .shared .align 16 .b8 hostcall_order[32];", "mov.u32 {address}, hostcall_order; }}", address = out(reg32) address, options(pure, nomem, nostack));
     }
@@ -104,8 +104,8 @@ fn are_present() -> bool {
     present != 0
 }
 
-/// Begins a wave of the entry kernel, before any lane has a stack: returns on the lane that is a thread. The others help it, if they are
-/// a whole wave, until it ends.
+/// Begins a wave of the entry kernel, before any lane has a stack: returns on the lane that is a thread. The others
+/// help it, if they are a whole wave, until it ends.
 pub(crate) fn begin() {
     set_present(wave::group_size() == [LANES, 1, 1]);
     if wave::local_index() != 0 {
@@ -116,7 +116,8 @@ pub(crate) fn begin() {
     }
 }
 
-/// Does what orders say, until what the calling lane has called on the next one has returned; ends the lane if the thread ends.
+/// Does what orders say, until what the calling lane has called on the next one has returned; ends the lane if the
+/// thread ends.
 #[inline(never)]
 fn help() {
     let lane = super::Machine.lane();
@@ -196,8 +197,9 @@ pub(crate) unsafe fn copy(to: u64, from: u64, bytes: u32, to_host: bool) -> u32 
 fn work() {
     let Order { to, from, bytes, kind } = Order::read();
     let share = Share { lane: super::Machine.lane(), lanes: LANES };
-    // SAFETY: `to` is valid for the order's bytes, and `from` of a copy, as whoever gave it says; the pieces are as wide as both are aligned. All accesses
-    // are volatile, or of inline assembly: the host's memory is not in this program's hands alone.
+    // SAFETY: `to` is valid for the order's bytes, and `from` of a copy, as whoever gave it says; the pieces are as
+    // wide as both are aligned. All accesses are volatile, or of inline assembly: the host's memory is not in this
+    // program's hands alone.
     unsafe {
         if kind == FILL {
             let four = from as u32;

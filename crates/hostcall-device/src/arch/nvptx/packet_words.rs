@@ -1,7 +1,7 @@
 //! The accesses of packets (`packets.rs`): of system scope, to memory of the host that is pinned.
 //!
-//! All addresses are of words that are valid and aligned, and that others access by atomic operations only; callers promise it, and name the
-//! pair of each access.
+//! All addresses are of words that are valid and aligned, and that others access by atomic operations only; callers
+//! promise it, and name the pair of each access.
 #![allow(clippy::missing_safety_doc, reason = "the promise is the same for all of them: above")]
 
 use super::{Machine, resident_wave};
@@ -72,10 +72,12 @@ pub(crate) unsafe fn unclaim(at: *mut u32, bit: u32) {
     unsafe { asm!("red.release.gpu.global.and.b32 [{at}], {rest};", at = in(reg64) at, rest = in(reg32) !bit, options(nostack)) };
 }
 
-/// Stores a value that no other ring has had into the signal whose handle `doorbell` is: an addition over the bus may undo the host's own.
+/// Stores a value that no other ring has had into the signal whose handle `doorbell` is: an addition over the bus may
+/// undo the host's own.
 #[inline(always)]
 pub(crate) unsafe fn ring(doorbell: u64) {
     let value = Machine.now_ns() << 16 | u64::from(resident_wave() & 0xffff);
-    // SAFETY: the caller's: the value of a signal. Release: pairs with the consumer's look, which sees the packet that was handed over before.
+    // SAFETY: the caller's: the value of a signal. Release: pairs with the consumer's look, which sees the packet that
+    // was handed over before.
     unsafe { release64((doorbell + 8) as *mut u64, value) };
 }

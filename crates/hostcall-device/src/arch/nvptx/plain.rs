@@ -1,4 +1,5 @@
-//! Loads and stores of memory wherever it lies, a lane's own included, which no compiler takes apart or makes a `memcpy` of.
+//! Loads and stores of memory wherever it lies, a lane's own included, which no compiler takes apart or makes a
+//! `memcpy` of.
 
 use core::arch::asm;
 

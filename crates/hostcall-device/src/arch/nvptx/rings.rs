@@ -51,8 +51,8 @@ impl RingMachine for Machine {
     #[inline(always)]
     fn load_credit(self, at: u64) -> u64 {
         let credit: u64;
-        // SAFETY: callers pass the address of a `Credit`, in device or host memory. Pairs with the reader's store; what is stored into the ring next
-        // depends on the value.
+        // SAFETY: callers pass the address of a `Credit`, in device or host memory. Pairs with the reader's store; what
+        // is stored into the ring next depends on the value.
         unsafe { asm!("ld.relaxed.sys.global.u64 {credit}, [{at}];", credit = out(reg64) credit, at = in(reg64) at, options(nostack)) };
         credit
     }
@@ -66,7 +66,8 @@ impl RingMachine for Machine {
     #[inline(always)]
     fn load_head(self, at: u64) -> u32 {
         let head: u32;
-        // SAFETY: callers pass the address of a ring's head, in device memory. Relaxed: it hands out room, and orders nothing.
+        // SAFETY: callers pass the address of a ring's head, in device memory. Relaxed: it hands out room, and orders
+        // nothing.
         unsafe { asm!("ld.relaxed.gpu.global.u32 {head}, [{at}];", head = out(reg32) head, at = in(reg64) at, options(nostack)) };
         head
     }
@@ -85,8 +86,9 @@ impl RingMachine for Machine {
     #[inline(always)]
     fn load_gate(self, at: u64) -> [u32; 8] {
         let (a, b, c, d, e, f, g, h): (u32, u32, u32, u32, u32, u32, u32, u32);
-        // Mostly through the L1, which takes a quarter of the time, and never hears of a change. A relaxed load now and then (of 128, one) brings the line
-        // anew. The product spreads all bits of the clock: in a loop its low ones may always be the same.
+        // Mostly through the L1, which takes a quarter of the time, and never hears of a change. A relaxed load now and
+        // then (of 128, one) brings the line anew. The product spreads all bits of the clock: in a loop its low ones
+        // may always be the same.
         if RingMachine::dice(self).wrapping_mul(0x9e37_79b9) >> 25 == 0 {
             // SAFETY: callers pass the address of a gate, 32 bytes aligned to 32, in device memory.
             unsafe {
@@ -115,13 +117,15 @@ impl RingMachine for Machine {
 
     #[inline(always)]
     fn add_count(self, at: u64) {
-        // SAFETY: callers pass the address of a counter, in device memory. Relaxed: it is read when the kernel has ended.
+        // SAFETY: callers pass the address of a counter, in device memory. Relaxed: it is read when the kernel has
+        // ended.
         unsafe { asm!("red.relaxed.gpu.global.add.u64 [{at}], 1;", at = in(reg64) at, options(nostack)) };
     }
 
     #[inline(always)]
     fn store_units<const N: usize>(self, at: u64, values: [u32; N]) {
-        // PTX promises for a vector what it does for each of its elements, and no more is needed. Pairs with the reader's loads, by the units' phases.
+        // PTX promises for a vector what it does for each of its elements, and no more is needed. Pairs with the
+        // reader's loads, by the units' phases.
         match values[..] {
             // SAFETY: callers pass the address of 1, 2 or 4 units of the wave's ring, aligned to their size together.
             [a, b, c, d] => unsafe {
@@ -145,7 +149,8 @@ impl RingMachine for Machine {
 
     #[inline(always)]
     fn settle(self, [mut a, mut b, mut c, mut d]: [u32; 4]) -> [u32; 4] {
-        // SAFETY: does nothing. Not pure: so it stays where it is, between accesses of memory, and what it takes is worked out before.
+        // SAFETY: does nothing. Not pure: so it stays where it is, between accesses of memory, and what it takes is
+        // worked out before.
         unsafe {
             asm!("// {a} {b} {c} {d}", a = inout(reg32) a, b = inout(reg32) b, c = inout(reg32) c, d = inout(reg32) d, options(nostack))
         };

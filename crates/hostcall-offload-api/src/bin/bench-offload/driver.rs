@@ -130,7 +130,8 @@ impl Driver {
         check(unsafe { (self.launch)(kernel, 1, 1, 1, 1, 1, 1, 0, stream, ptr::null_mut(), ptr::null_mut()) });
     }
 
-    /// Calls `work` with nothing current on this thread, and with a context of its own. Whether that is current afterwards.
+    /// Calls `work` with nothing current on this thread, and with a context of its own. Whether that is current
+    /// afterwards.
     pub(super) fn elsewhere(&self, mut work: impl FnMut()) -> Option<bool> {
         // SAFETY: null is allowed.
         check(unsafe { (self.set_current)(ptr::null_mut()) });

@@ -17,8 +17,8 @@ const THREADS: usize = 8;
 const ROUNDS: u32 = 20;
 const LAUNCHES: u32 = 100;
 
-/// Measures allocation, copies, and, with an image, launches: the library and the driver in turns, because a machine's clock rate and what
-/// its caches hold change by more than what is looked for.
+/// Measures allocation, copies, and, with an image, launches: the library and the driver in turns, because a machine's
+/// clock rate and what its caches hold change by more than what is looked for.
 pub(super) fn measure_all(gpu: sys::ol_device_handle_t, path: Option<&str>) {
     let image = path.map(image);
     match Driver::open(image.as_deref()) {
@@ -230,7 +230,8 @@ fn free(address: *mut c_void) {
     must(unsafe { sys::olMemFree(address) });
 }
 
-/// Nanoseconds of a launch when many threads launch at once. `prepare` gives each thread what it repeats: [`LAUNCHES`] launches.
+/// Nanoseconds of a launch when many threads launch at once. `prepare` gives each thread what it repeats: [`LAUNCHES`]
+/// launches.
 fn by_threads<W: FnMut()>(name: &str, prepare: impl Fn() -> W + Sync) {
     let least = (0..super::ROUNDS)
         .map(|_| {

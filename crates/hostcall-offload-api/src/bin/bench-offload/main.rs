@@ -1,8 +1,10 @@
-//! `bench-offload`: what calls of the library cost here, in nanoseconds. The least of several rounds, each of many calls.
+//! `bench-offload`: what calls of the library cost here, in nanoseconds. The least of several rounds, each of many
+//! calls.
 //!
-//! Run it with `--release`, alone on the machine: `cargo run --release -p hostcall-offload-api --bin bench-offload [IMAGE [GPU-IMAGE]]`. With a host image of
-//! `tests/images/kernels.c`, launches are measured too. Where there is a GPU, the same is measured on it, beside the driver's own functions: with PTX or
-//! machine code of the same file, launches as well.
+//! Run it with `--release`, alone on the machine: `cargo run --release -p hostcall-offload-api --bin bench-offload
+//! [IMAGE [GPU-IMAGE]]`. With a host image of `tests/images/kernels.c`, launches are measured too. Where there is a
+//! GPU, the same is measured on it, beside the driver's own functions: with PTX or machine code of the same file,
+//! launches as well.
 
 mod driver;
 mod gpu;
@@ -60,7 +62,8 @@ unsafe extern "C" fn take_last(device: sys::ol_device_handle_t, data: *mut c_voi
     true
 }
 
-/// Set in a process of this program that measures traced calls only: whether calls are traced is decided at the first one.
+/// Set in a process of this program that measures traced calls only: whether calls are traced is decided at the first
+/// one.
 const TRACED: &str = "BENCH_OFFLOAD_TRACED";
 
 fn main() {

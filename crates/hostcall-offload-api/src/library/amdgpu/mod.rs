@@ -1,8 +1,9 @@
 //! AMD's GPUs, through [`offload`]'s HSA.
 //!
-//! Opening the platform counts devices; the first use of one opens it. Work of a queue is done in order by a thread of the queue ([`worker`](super::worker)),
-//! which launches a kernel and waits for it: so queues work beside one another, a function of a queue may call the library, and events are the host's.
-//! Memory of a device is copied by its driver, and everything else by the processor ([`space`]).
+//! Opening the platform counts devices; the first use of one opens it. Work of a queue is done in order by a thread of
+//! the queue ([`worker`](super::worker)), which launches a kernel and waits for it: so queues work beside one another,
+//! a function of a queue may call the library, and events are the host's. Memory of a device is copied by its driver,
+//! and everything else by the processor ([`space`]).
 
 mod space;
 mod target;
@@ -43,7 +44,8 @@ impl Platform for Amdgpu {
     }
 
     fn version(&self) -> String {
-        // The kernel's driver, which tells its version if it is not the kernel's own; that of the plugin where there is none.
+        // The kernel's driver, which tells its version if it is not the kernel's own; that of the plugin where there is
+        // none.
         let release = std::fs::read_to_string("/sys/module/amdgpu/version");
         release.map_or_else(|_| env!("CARGO_PKG_VERSION").to_owned(), |text| text.trim().to_owned())
     }
@@ -160,7 +162,8 @@ impl Device for AmdDevice {
         let Some(start) = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address)) else {
             return fail(ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Ptr must not be NULL");
         };
-        // SAFETY: who registers memory says that it is there until it is taken back, and what of it host and device use at the same time.
+        // SAFETY: who registers memory says that it is there until it is taken back, and what of it host and device use
+        // at the same time.
         let memory = unsafe { offload::hsa::pin(self.device()?, start, size) }.map_err(of_device)?;
         Ok(Box::new(Pinned(memory)))
     }

@@ -1,7 +1,7 @@
 //! Which addresses are memory of a device: those that were allocated there, and global variables.
 //!
-//! The processor may see such memory, through a window, but must not be relied on to see it fresh or fast. So it is copied by the driver. All other
-//! addresses are the host's.
+//! The processor may see such memory, through a window, but must not be relied on to see it fresh or fast. So it is
+//! copied by the driver. All other addresses are the host's.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
@@ -77,7 +77,8 @@ impl Mover for Space {
             // SAFETY: the caller's.
             (None, None) => unsafe { Processor.copy(to, from, size) },
             (Some(device), None) => {
-                // SAFETY: the caller says that there are as many bytes on either side, which nobody else writes meanwhile.
+                // SAFETY: the caller says that there are as many bytes on either side, which nobody else writes
+                // meanwhile.
                 unsafe { device.backend().write(to as u64, std::slice::from_raw_parts(source, size)) }.map_err(of_device)
             }
             (None, Some(device)) => {

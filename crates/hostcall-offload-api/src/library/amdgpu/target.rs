@@ -1,7 +1,8 @@
 //! What a code object says that it is for, and what is in it.
 //!
-//! The header of a code object names its processor, and for the settings XNACK and SRAM ECC whether they must be on, off, or may be either way (LLVM,
-//! "User Guide for AMDGPU Backend", ELF Code Object, tables of `EF_AMDGPU_MACH` and of the feature flags of code object version 4 and later).
+//! The header of a code object names its processor, and for the settings XNACK and SRAM ECC whether they must be on,
+//! off, or may be either way (LLVM, "User Guide for AMDGPU Backend", ELF Code Object, tables of `EF_AMDGPU_MACH` and of
+//! the feature flags of code object version 4 and later).
 
 use std::borrow::Cow;
 
@@ -16,7 +17,8 @@ use crate::library::names::Names;
 use crate::runtime::Error;
 use crate::sys::{ol_errc_t, ol_symbol_kind_t};
 
-/// Numbers of processors, `EF_AMDGPU_MACH`. LLVM gave up 0x40 and 0x4b; later ones than LLVM 22's are those of LLVM's `ELF.h`.
+/// Numbers of processors, `EF_AMDGPU_MACH`. LLVM gave up 0x40 and 0x4b; later ones than LLVM 22's are those of LLVM's
+/// `ELF.h`.
 const PROCESSORS: [(u32, &str); 63] = [
     (0x20, "gfx600"),
     (0x21, "gfx601"),

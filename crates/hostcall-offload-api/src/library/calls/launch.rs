@@ -15,8 +15,8 @@ use crate::sys::*;
 
 /// The shape of a launch. Dimensions that are not used are 1.
 ///
-/// Read and written number by number: a processor waits for numbers that were stored apart and are loaded together, and the caller may have stored these
-/// just now.
+/// Read and written number by number: a processor waits for numbers that were stored apart and are loaded together, and
+/// the caller may have stored these just now.
 ///
 /// # Safety
 /// There is such a structure at `arguments`.
@@ -59,7 +59,8 @@ unsafe fn shape(arguments: *const ol_kernel_launch_size_args_t, cooperative: boo
 /// What a list of properties says: whether the launch is cooperative.
 ///
 /// # Safety
-/// `properties` is null or a list that ends with `OL_KERNEL_LAUNCH_PROP_END`, whose values are of the types that go with them.
+/// `properties` is null or a list that ends with `OL_KERNEL_LAUNCH_PROP_END`, whose values are of the types that go
+/// with them.
 #[inline(always)]
 pub(in crate::library) unsafe fn is_cooperative(mut properties: *const ol_kernel_launch_prop_t) -> Result<bool, Error> {
     let mut cooperative = false;
@@ -100,7 +101,8 @@ fn kernel_of<'a>(symbol: &'a Symbol, device: &Device) -> Result<&'a Arc<dyn Kern
 /// The shape (`shape`) and the arguments of a launch.
 ///
 /// # Safety
-/// As `olLaunchKernel` says; the entry point checked that the structure is not null, and that the arrays are not if there are arguments.
+/// As `olLaunchKernel` says; the entry point checked that the structure is not null, and that the arrays are not if
+/// there are arguments.
 #[inline(always)]
 unsafe fn described(
     size: *const ol_kernel_launch_size_args_t,

@@ -101,14 +101,16 @@ impl Core {
         if pattern_size == 0 {
             return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, "PatternSize is 0");
         }
-        // The entry point refuses sizes that are no multiples of the pattern's. Where it does not look, the last pattern is cut.
+        // The entry point refuses sizes that are no multiples of the pattern's. Where it does not look, the last
+        // pattern is cut.
         let cut = fill_size % pattern_size;
         let place = self.memory.place("Ptr", ptr, fill_size)?;
         let device = match self.memory.device_of(ptr) {
             Some(device) => device,
             None => self.session.host()?,
         };
-        // SAFETY: the caller says that there are that many bytes; no more than `fill_size`, which `place` found possible.
+        // SAFETY: the caller says that there are that many bytes; no more than `fill_size`, which `place` found
+        // possible.
         let pattern = unsafe { std::slice::from_raw_parts(pattern_ptr.cast::<u8>(), pattern_size.min(fill_size)) };
         self.in_queue("olMemFill without a queue", queue.as_deref(), device, |queue| {
             let whole = fill_size - cut;

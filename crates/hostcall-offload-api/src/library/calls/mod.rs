@@ -1,4 +1,5 @@
-//! What each function of the API does, in a few lines over the objects. [`api`](super::api) writes the results where callers want them.
+//! What each function of the API does, in a few lines over the objects. [`api`](super::api) writes the results where
+//! callers want them.
 
 #[cfg(llvm24)]
 mod context;

@@ -72,7 +72,8 @@ impl Core {
                 // SAFETY: the caller's function and its data. No lock is held: it may call this library.
                 Ok(symbol) if unsafe { callback(symbol.cast(), user_data) } => {}
                 Ok(_) => break,
-                // The image has it, and the driver does not: a compiler of the driver's may leave out what nothing uses.
+                // The image has it, and the driver does not: a compiler of the driver's may leave out what nothing
+                // uses.
                 Err(error) if error.code == ol_errc_t::OL_ERRC_NOT_FOUND => {}
                 Err(error) => return Err(error),
             }

@@ -1,9 +1,10 @@
 //! Freed memory that is kept for the next allocation of its size.
 //!
-//! The driver frees when no queue has work, and its allocation takes microseconds. So small blocks of device memory are kept when they are freed, by
-//! size (powers of two), and given out again when no queue can still be using them: every queue counts its works ([`Work`]), a freed block remembers what
-//! the queues had left to do, and a queue that was waited for says how far it is. Nothing of that asks the driver. Where a queue has not been waited
-//! for, memory comes from the driver, as if there were no cache.
+//! The driver frees when no queue has work, and its allocation takes microseconds. So small blocks of device memory are
+//! kept when they are freed, by size (powers of two), and given out again when no queue can still be using them: every
+//! queue counts its works ([`Work`]), a freed block remembers what the queues had left to do, and a queue that was
+//! waited for says how far it is. Nothing of that asks the driver. Where a queue has not been waited for, memory comes
+//! from the driver, as if there were no cache.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -140,7 +140,8 @@ impl Device for CudaDevice {
     }
 
     fn drain(&self) {
-        // The driver does what is in streams that were destroyed; a new session may begin meanwhile. Functions of streams are the caller's.
+        // The driver does what is in streams that were destroyed; a new session may begin meanwhile. Functions of
+        // streams are the caller's.
         if let Some(Ok(flat)) = self.flat.get() {
             flat.wait_for_calls();
         }

@@ -1,7 +1,8 @@
-//! The symbols of an image: the driver finds symbols by their names, and (before CUDA 12.4, and for variables at all) does not list them.
+//! The symbols of an image: the driver finds symbols by their names, and (before CUDA 12.4, and for variables at all)
+//! does not list them.
 //!
-//! The image says which symbol is a kernel and which a variable. The driver is not asked: it answers a question for the other kind, or for a
-//! function that is no kernel, with errors that differ between drivers.
+//! The image says which symbol is a kernel and which a variable. The driver is not asked: it answers a question for the
+//! other kind, or for a function that is no kernel, with errors that differ between drivers.
 
 use object::{Object, ObjectSection, ObjectSymbol, SymbolFlags, SymbolKind};
 
@@ -14,8 +15,8 @@ const VARIABLE: ol_symbol_kind_t = ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIA
 /// The bit of a cubin's functions that are kernels, in `st_other` (`STO_CUDA_ENTRY`).
 const ENTRY: u8 = 0x10;
 
-/// Sections with variables that the host can find: global memory, with a value or without, and constants of programs. Others are of shared
-/// memory, and the compiler's own constants.
+/// Sections with variables that the host can find: global memory, with a value or without, and constants of programs.
+/// Others are of shared memory, and the compiler's own constants.
 const VARIABLES: [&str; 2] = [".nv.global", ".nv.constant3"];
 
 /// The symbols of an image; `None` if its form does not tell.

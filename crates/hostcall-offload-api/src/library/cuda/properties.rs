@@ -7,8 +7,8 @@ use crate::library::error::of_device;
 use crate::runtime::Error;
 use crate::sys::{ol_device_fp_capability_flag_t as Fp, ol_device_type_t};
 
-/// `CUdevice_attribute`: `MAX_BLOCK_DIM_X` and its neighbours, `MAX_GRID_DIM_X` and its neighbours, `CLOCK_RATE` and `MEMORY_CLOCK_RATE` (kHz),
-/// `COOPERATIVE_LAUNCH`, `PAGEABLE_MEMORY_ACCESS`.
+/// `CUdevice_attribute`: `MAX_BLOCK_DIM_X` and its neighbours, `MAX_GRID_DIM_X` and its neighbours, `CLOCK_RATE` and
+/// `MEMORY_CLOCK_RATE` (kHz), `COOPERATIVE_LAUNCH`, `PAGEABLE_MEMORY_ACCESS`.
 const BLOCK: [i32; 3] = [2, 3, 4];
 const GRID: [i32; 3] = [5, 6, 7];
 const CLOCK: i32 = 13;

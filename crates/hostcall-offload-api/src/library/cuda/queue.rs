@@ -58,7 +58,8 @@ impl Queue for CudaQueue {
         unsafe { self.stream.launch(&kernel.flat, shape.groups, shape.size, shape.shared, shape.cooperative, arguments.pointers()) }
             .map_err(of_device)?;
         match awake {
-            // The server looks for calls, and stays, until the kernel has ended. By another thread: who ends a server calls the driver.
+            // The server looks for calls, and stays, until the kernel has ended. By another thread: who ends a server
+            // calls the driver.
             Some(awake) => Ok(self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device)?),
             None => Ok(()),
         }

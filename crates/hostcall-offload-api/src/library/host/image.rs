@@ -88,7 +88,8 @@ impl Contents {
         Ok(Contents { symbols: symbols.collect() })
     }
 
-    /// The symbols that it exports. Kernels of the simulator have a prefix there; other functions of its images are no kernels.
+    /// The symbols that it exports. Kernels of the simulator have a prefix there; other functions of its images are no
+    /// kernels.
     pub(in crate::library) fn names(&self) -> Names {
         let is_simulated = self.is_simulated();
         Names::new(self.symbols.iter().filter_map(|(name, (what, _))| {
@@ -113,8 +114,8 @@ pub(super) struct HostProgram(Arc<Loaded>);
 struct Loaded {
     library: Library,
     contents: Contents,
-    /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and another load must not
-    /// get the same descriptor number.
+    /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and
+    /// another load must not get the same descriptor number.
     _copy: File,
 }
 
@@ -165,7 +166,8 @@ impl Loaded {
 impl Program for HostProgram {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error> {
         let Some((address, _)) = self.0.find(name, Symbol::Function) else { return Ok(None) };
-        // SAFETY: the address of a function of the image, which is kept loaded; that it is a kernel is for whoever launches it to say.
+        // SAFETY: the address of a function of the image, which is kept loaded; that it is a kernel is for whoever
+        // launches it to say.
         let entry = unsafe { std::mem::transmute::<*const c_void, Entry>(std::ptr::with_exposed_provenance(address)) };
         Ok(Some(Arc::new(HostKernel { name: name.to_owned(), entry, _image: self.0.clone() })))
     }

@@ -2,8 +2,9 @@
 //!
 //! Two kinds of images, both shared libraries of this machine:
 //!
-//! * **Host images**, as LLVM's host plugin has them: a kernel is an exported function `void kernel(void **args)`, where `args[i]` points to
-//!   the value of argument `i`. It is called once, by the queue's thread: there is one group of one item, and no other shape is taken.
+//! * **Host images**, as LLVM's host plugin has them: a kernel is an exported function `void kernel(void **args)`,
+//!   where `args[i]` points to the value of argument `i`. It is called once, by the queue's thread: there is one group
+//!   of one item, and no other shape is taken.
 //! * **Simulator images**, as `hostcall-build` makes them: the real grid, with waves, barriers and groups, on the
 //!   [simulator](offload::sim). It is opened when the first of them is loaded.
 //!

@@ -25,7 +25,8 @@ pub(super) fn memory() -> u64 {
     })
 }
 
-/// The clock rates that the system does not tell. LLVM's library has a placeholder there, too: programs are not prepared for an error or for 0.
+/// The clock rates that the system does not tell. LLVM's library has a placeholder there, too: programs are not
+/// prepared for an error or for 0.
 const UNKNOWN_CLOCK: u32 = 1;
 
 /// What has no number in the PCI registry: `PCI_ANY_ID`, cut to its 16 bits.

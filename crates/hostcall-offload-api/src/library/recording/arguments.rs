@@ -1,7 +1,7 @@
 //! The arguments of a call as values of a recording.
 //!
-//! Most follow from what the entry point says of them. Three structures and arrays say more than their types do, and are followed by hand:
-//! the list of platforms of `olInit`, and the properties and arguments of a launch.
+//! Most follow from what the entry point says of them. Three structures and arrays say more than their types do, and
+//! are followed by hand: the list of platforms of `olInit`, and the properties and arguments of a launch.
 
 use std::mem::offset_of;
 
@@ -70,7 +70,8 @@ fn value(function: &str, argument: Argument, known: &dyn Known) -> Value {
         }
         Argument::Memory { access: Access::Write, address, .. } if known.knows(address) => Value::Pointer(address as u64),
         Argument::Memory { access: Access::Read, address, size } => {
-            // What a queue leaves there in its turn, it leaves in the replay, too; what is there now may be from before.
+            // What a queue leaves there in its turn, it leaves in the replay, too; what is there now may be from
+            // before.
             let bytes = read(address, known.settled(address, size));
             Value::Memory(Memory { lasts: true, ..memory(address, size, bytes) })
         }

@@ -1,8 +1,9 @@
 //! The file of a recording.
 //!
-//! All numbers are little-endian. The file begins with [`MAGIC`], then, as 32 bits each, [`VERSION`], the version of the API, and 8, the bytes of an
-//! address. Records follow. Each is its kind and the CRC-32 of its payload, 32 bits each, the payload's length, 64 bits, and the payload. A record
-//! is written in one piece, so that a file ends with a whole record unless the disk was full or the file was cut.
+//! All numbers are little-endian. The file begins with [`MAGIC`], then, as 32 bits each, [`VERSION`], the version of
+//! the API, and 8, the bytes of an address. Records follow. Each is its kind and the CRC-32 of its payload, 32 bits
+//! each, the payload's length, 64 bits, and the payload. A record is written in one piece, so that a file ends with a
+//! whole record unless the disk was full or the file was cut.
 
 use super::reader::{Reader, Refused};
 use crate::API_VERSION;
@@ -50,7 +51,8 @@ pub(crate) struct Memory {
     pub(crate) address: u64,
     /// How many bytes the caller said that there are.
     pub(crate) size: u64,
-    /// Whether it is memory that a copy or a fill reads or writes, perhaps later: at one address it is the same memory in all calls.
+    /// Whether it is memory that a copy or a fill reads or writes, perhaps later: at one address it is the same memory
+    /// in all calls.
     pub(crate) lasts: bool,
     /// What was there: nothing if the call writes it, fewer bytes than `size` if not all could be read.
     pub(crate) bytes: Vec<u8>,

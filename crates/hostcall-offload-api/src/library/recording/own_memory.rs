@@ -7,7 +7,8 @@ const PIECE: usize = 1 << 20;
 
 /// The bytes from `address` on: `size` of them, or as many as can be read.
 ///
-/// The system copies them, and stops where there is no memory. A call that says a wrong size is to be recorded, not to end the process.
+/// The system copies them, and stops where there is no memory. A call that says a wrong size is to be recorded, not to
+/// end the process.
 pub(super) fn read(address: usize, size: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while bytes.len() < size {

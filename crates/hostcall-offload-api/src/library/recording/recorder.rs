@@ -114,7 +114,8 @@ type Outputs = (Vec<(u32, Value)>, Vec<(u64, u64)>);
 
 thread_local! {
     static THREAD: u64 = {
-        /// Numbers threads in the order in which they first call. Nothing is published by it, so its order against other memory does not matter.
+        /// Numbers threads in the order in which they first call. Nothing is published by it, so its order against
+        /// other memory does not matter.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         NEXT.fetch_add(1, Ordering::Relaxed)
     };

@@ -14,8 +14,8 @@ pub(super) struct NoMemory(pub(super) std::io::Error);
 pub(super) struct Addresses {
     /// Of memory that the library knew: where it began, how many bytes it has, and where it is here.
     known: BTreeMap<u64, (u64, u64)>,
-    /// What stands for the program's own memory: a byte for each of its bytes, in mappings of which only touched pages take memory. So two calls
-    /// that used the same memory there use the same memory here.
+    /// What stands for the program's own memory: a byte for each of its bytes, in mappings of which only touched pages
+    /// take memory. So two calls that used the same memory there use the same memory here.
     windows: HashMap<u64, u64>,
 }
 
@@ -60,8 +60,8 @@ impl Addresses {
     }
 }
 
-/// Two windows of zeros: what begins in the first one may end in the second. They stay until the process ends: a recording that is cut leaves queues at
-/// work, which may still use them.
+/// Two windows of zeros: what begins in the first one may end in the second. They stay until the process ends: a
+/// recording that is cut leaves queues at work, which may still use them.
 fn map() -> Result<u64, NoMemory> {
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
     // SAFETY: a new mapping at a place of the system's choice.

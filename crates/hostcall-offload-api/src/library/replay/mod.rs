@@ -1,8 +1,9 @@
 //! Making recorded calls again, on the same device or another, and comparing what comes back.
 //!
-//! Calls are made one after the other, in the order in which they began, on one thread. Handles and addresses of the recording are numbers; each is
-//! mapped to what the same call gave here. Memory of the recorded program is stood for by memory of this process, so that what one call left there
-//! is found by the next. A recording holds code (the images), and this runs it: replay only what you trust.
+//! Calls are made one after the other, in the order in which they began, on one thread. Handles and addresses of the
+//! recording are numbers; each is mapped to what the same call gave here. Memory of the recorded program is stood for
+//! by memory of this process, so that what one call left there is found by the next. A recording holds code (the
+//! images), and this runs it: replay only what you trust.
 
 mod devices;
 mod memory;
@@ -273,8 +274,8 @@ impl<'a, A: Api> Replay<'a, A> {
             return Ok(());
         }
         self.adapt(begin, &mut words, succeeded);
-        // SAFETY: each word is a number, a handle, or an address of memory that is at least as large as the recorded call said, or larger than any
-        // that a call accepts. What kernels do is the recorded program's business.
+        // SAFETY: each word is a number, a handle, or an address of memory that is at least as large as the recorded
+        // call said, or larger than any that a call accepts. What kernels do is the recorded program's business.
         let make = || unsafe { call::<A>(function, &words, &CALLBACKS) };
         let result = if begin.in_host_function {
             // Such a call must not wait.
@@ -294,7 +295,8 @@ impl<'a, A: Api> Replay<'a, A> {
         Ok(())
     }
 
-    /// Whether an argument is a symbol that no recorded call gave. Functions of the program are not replayed, and what they were shown is not known.
+    /// Whether an argument is a symbol that no recorded call gave. Functions of the program are not replayed, and what
+    /// they were shown is not known.
     fn was_only_shown(&self, argument: &Value) -> bool {
         let Value::Handle(handle) = argument else { return false };
         let kind = table::kind_of(std::ptr::without_provenance(*handle as usize));

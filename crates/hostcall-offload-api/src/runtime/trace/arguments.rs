@@ -197,7 +197,8 @@ impl Arguments {
         }
     }
 
-    /// Adds the address of a property, and, after success, the property: `size` bytes of a type that the caller of this knows.
+    /// Adds the address of a property, and, after success, the property: `size` bytes of a type that the caller of this
+    /// knows.
     ///
     /// # Safety
     ///

@@ -45,7 +45,8 @@ impl Config {
     }
 }
 
-/// Whether `name` is `pattern`, where `*` stands for any text. Each part between stars is looked for at its first place, which is enough.
+/// Whether `name` is `pattern`, where `*` stands for any text. Each part between stars is looked for at its first
+/// place, which is enough.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(first) else { return false };

@@ -1,21 +1,22 @@
 //! A line for each call.
 //!
-//! `OFFLOAD_TRACE` says where it goes, and is read when the first call is made: `1` writes text to standard error, `json` writes JSON there, anything
-//! else is a file (`%p` in its name is the process's number), which holds JSON if its name ends in `.json` and text otherwise. Unset, empty and
-//! `0` write nothing. `OFFLOAD_TRACE_FILTER` chooses functions: names with `*` for any text, separated by commas; a name with `-` in front
-//! leaves functions out.
+//! `OFFLOAD_TRACE` says where it goes, and is read when the first call is made: `1` writes text to standard error,
+//! `json` writes JSON there, anything else is a file (`%p` in its name is the process's number), which holds JSON if
+//! its name ends in `.json` and text otherwise. Unset, empty and `0` write nothing. `OFFLOAD_TRACE_FILTER` chooses
+//! functions: names with `*` for any text, separated by commas; a name with `-` in front leaves functions out.
 //!
-//! Text is one line per call, written when the call ends, by one `write`, so that lines of threads and processes never mix:
+//! Text is one line per call, written when the call ends, by one `write`, so that lines of threads and processes never
+//! mix:
 //!
 //! ```text
 //! offload: thread=1 depth=0 start=0.000142s duration=3.1us olMemFill(.Queue = NULL, .Ptr = 0x7ffc…) -> OL_ERRC_INVALID_SIZE "main.c:12:3 (main): …"
 //! ```
 //!
-//! *Depth* counts the calls around this one on its thread; calls within a call come before it. What a function writes is shown after success
-//! only, and never more of it than there is.
+//! *Depth* counts the calls around this one on its thread; calls within a call come before it. What a function writes
+//! is shown after success only, and never more of it than there is.
 //!
-//! JSON is the *trace event format* that Chrome introduced, a list of complete events, and loads in Perfetto. Its closing bracket is never written,
-//! which readers of the format expect of programs that may end at any time.
+//! JSON is the *trace event format* that Chrome introduced, a list of complete events, and loads in Perfetto. Its
+//! closing bracket is never written, which readers of the format expect of programs that may end at any time.
 
 mod arguments;
 mod config;
@@ -60,7 +61,8 @@ thread_local! {
     /// How many traced calls this thread is in.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static THREAD: u64 = {
-        /// Numbers threads in the order in which they first call. Nothing is published by it, so its order against other memory does not matter.
+        /// Numbers threads in the order in which they first call. Nothing is published by it, so its order against
+        /// other memory does not matter.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         NEXT.fetch_add(1, Ordering::Relaxed)
     };

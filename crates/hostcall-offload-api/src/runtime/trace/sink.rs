@@ -61,7 +61,8 @@ impl Sink {
         Ok(Sink { is_json: config.is_json, output: Mutex::new(Output { writer, is_empty: true, line: Vec::new() }) })
     }
 
-    /// Writes an event: one line, in one piece. A trace that cannot be written (a full disk, a closed pipe) is no reason for a call to fail.
+    /// Writes an event: one line, in one piece. A trace that cannot be written (a full disk, a closed pipe) is no
+    /// reason for a call to fail.
     pub(super) fn write(&self, event: &Event<'_>) {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         let Output { writer, is_empty, line } = &mut *output;

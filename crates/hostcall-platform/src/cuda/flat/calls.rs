@@ -1,8 +1,9 @@
 //! Functions in a stream's order that may call the driver, by a thread of ours: the stops of [`crate::calls`].
 //!
-//! A stop is a function of the driver's, which tells the thread that the stream has come there, and behind it a wait of the stream for a word of host
-//! memory, which the thread counts up. No thread of the driver's is kept waiting meanwhile, and ours calls no driver between the two: somebody may be
-//! in the driver, with its lock, until the stream goes on.
+//! A stop is a function of the driver's, which tells the thread that the stream has come there, and behind it a wait of
+//! the stream for a word of host memory, which the thread counts up. No thread of the driver's is kept waiting
+//! meanwhile, and ours calls no driver between the two: somebody may be in the driver, with its lock, until the stream
+//! goes on.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -19,8 +20,8 @@ use crate::waits;
 /// `CU_STREAM_WAIT_VALUE_GEQ`: until the word is the value or was counted beyond it, by the sign of their difference.
 const AT_LEAST: u32 = 0;
 
-/// Words of pinned memory that streams wait for, of a device. They are there until nobody is left who counts one up: the device looks at a word until the
-/// stream's wait has passed, and nothing says when that is.
+/// Words of pinned memory that streams wait for, of a device. They are there until nobody is left who counts one up:
+/// the device looks at a word until the stream's wait has passed, and nothing says when that is.
 #[derive(Default)]
 pub(super) struct Words(Mutex<Slabs>);
 
@@ -107,8 +108,8 @@ impl Stop for CudaStop {
 }
 
 impl FlatStream {
-    /// Calls `function` when the work before has ended; the work after it begins when it has returned. It may call the driver, but must not wait for
-    /// this stream.
+    /// Calls `function` when the work before has ended; the work after it begins when it has returned. It may call the
+    /// driver, but must not wait for this stream.
     ///
     /// # Errors
     /// [`Error::DeviceLost`], or when the system has no thread or the driver no memory.
@@ -139,7 +140,8 @@ impl FlatStream {
         )
     }
 
-    /// Calls `function` when the work before has ended, on a thread for which no device waits; the work after it does not wait for that.
+    /// Calls `function` when the work before has ended, on a thread for which no device waits; the work after it does
+    /// not wait for that.
     ///
     /// # Errors
     /// As for [`FlatStream::call_host`].

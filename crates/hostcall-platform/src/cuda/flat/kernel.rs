@@ -95,7 +95,8 @@ impl FlatStream {
     /// Launches a kernel.
     ///
     /// # Safety
-    /// * `pointers` are as many pointers as the kernel has parameters (null if it has none), each to as many bytes as the parameter has;
+    /// * `pointers` are as many pointers as the kernel has parameters (null if it has none), each to as many bytes as
+    ///   the parameter has;
     /// * what the kernel does with them is right: see [`crate::Queue::launch`].
     ///
     /// # Errors

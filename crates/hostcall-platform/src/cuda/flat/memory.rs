@@ -62,8 +62,8 @@ const NATURAL_ALIGNMENT: usize = 256;
 /// `CU_MEM_ATTACH_GLOBAL`.
 const ATTACH_GLOBAL: u32 = 1;
 
-/// Host memory that the device uses. Dropping it takes it back, and waits until no stream has work. On a thread for which a device may be waiting it is
-/// taken back later.
+/// Host memory that the device uses. Dropping it takes it back, and waits until no stream has work. On a thread for
+/// which a device may be waiting it is taken back later.
 pub struct Registration {
     context: Arc<Context>,
     host: usize,

@@ -5,9 +5,10 @@
 //! launches. Here each of these is the driver's function, called in the device's context, with its errors as this
 //! crate's. A lost device stays lost, and a missing driver is found before.
 //!
-//! Calls of streams leave the device's context current on a thread that had none. A device is not reset while it has streams. Launches are not counted in
-//! [`crate::Device::in_flight`]: streams are asked how far they are ([`WORK`]). What is freed while one has work is freed when none has, and nobody
-//! waits for that but who takes registered memory back.
+//! Calls of streams leave the device's context current on a thread that had none. A device is not reset while it has
+//! streams. [`crate::Device::in_flight`] does not count these launches: streams are asked how far they are ([`WORK`]).
+//! What is freed while one has work is freed when none has, and nobody waits for that but who takes registered memory
+//! back.
 
 mod calls;
 mod kernel;
@@ -60,7 +61,8 @@ impl Flat {
         self.threads.wait(|| drop(self.context.look()));
     }
 
-    /// Frees what was released and is not free yet, which the driver may have the last work of streams wait for. Waits until no stream has work.
+    /// Frees what was released and is not free yet, which the driver may have the last work of streams wait for. Waits
+    /// until no stream has work.
     ///
     /// # Errors
     /// On a thread for which a device may be waiting.

@@ -167,7 +167,8 @@ impl FlatProgram {
         &self.0.flat
     }
 
-    /// The same in the other face, for a server to attach: the program of the `image` that was loaded. It keeps the module loaded.
+    /// The same in the other face, for a server to attach: the program of the `image` that was loaded. It keeps the
+    /// module loaded.
     pub fn program(&self, name: &str, image: &[u8]) -> Program {
         Program::of_image(self.0.flat.device.clone(), name.to_owned(), Arc::new(Loaded(self.0.loaded.0.clone())), image)
     }
@@ -202,7 +203,8 @@ impl Image {
         self.loaded.0.function(name)?.map(FlatKernel::new).transpose()
     }
 
-    /// Calls functions on the device, by their addresses in a list. Clang makes a kernel that calls those between two pointers.
+    /// Calls functions on the device, by their addresses in a list. Clang makes a kernel that calls those between two
+    /// pointers.
     fn run(&self, list: &List, names: &[String]) -> Result<(), Error> {
         let (Some(kernel), Some(start), Some(end)) =
             (self.kernel(list.kernel)?, self.loaded.global(list.start)?, self.loaded.global(list.end)?)

@@ -111,7 +111,8 @@ impl FlatStream {
         self.context.call(call, |failed| self.context.error(failed))
     }
 
-    /// Copies memory of any device and the host, in order. Where both are pageable host memory the driver may do it at once.
+    /// Copies memory of any device and the host, in order. Where both are pageable host memory the driver may do it at
+    /// once.
     ///
     /// # Safety
     /// Both are memory of `bytes` bytes until the copy is done.
@@ -125,7 +126,8 @@ impl FlatStream {
         self.call(|driver| unsafe { driver.memcpy(to as u64, from as u64, bytes, self.raw) })
     }
 
-    /// Copies memory that no work in another stream uses, and waits for it. For little memory: the driver may ask all the time whether it is done.
+    /// Copies memory that no work in another stream uses, and waits for it. For little memory: the driver may ask all
+    /// the time whether it is done.
     ///
     /// # Safety
     /// Both are memory of `bytes` bytes.
@@ -147,8 +149,9 @@ impl FlatStream {
 
     /// Fills memory with a pattern, in order. `is_on_device`: no part of it is memory of the host, or managed.
     ///
-    /// The driver does not wait for the work before if the pattern has at most 64 runs of equal words, or of equal bytes where the address or
-    /// the pattern is not one of words. Otherwise it may: the pattern is copied from the host.
+    /// The driver does not wait for the work before if the pattern has at most 64 runs of equal words, or of equal
+    /// bytes where the address or the pattern is not one of words. Otherwise it may: the pattern is copied from the
+    /// host.
     ///
     /// # Safety
     /// `to` is memory of `bytes` bytes, a multiple of the pattern's, until the fill is done.
@@ -173,8 +176,8 @@ impl FlatStream {
             }
             _ => {}
         }
-        // A row for each pattern, and a call for each run of columns. Nothing of this is copied: copies that begin or end in the host's memory may
-        // wait for the work before them, which may wait for this thread.
+        // A row for each pattern, and a call for each run of columns. Nothing of this is copied: copies that begin or
+        // end in the host's memory may wait for the work before them, which may wait for this thread.
         let (words, rest) = pattern.as_chunks::<4>();
         let by_words = rest.is_empty() && to.is_multiple_of(4) && are_few(words);
         let set = |start: u64, rows: usize| {
@@ -205,7 +208,8 @@ impl FlatStream {
         (0..rows).step_by(MOST_ROWS).try_for_each(|first| set(at + (first * pattern.len()) as u64, MOST_ROWS.min(rows - first)))
     }
 
-    /// Calls `set` for each run of equal elements of a row, with where its column begins, the element, and how many there are.
+    /// Calls `set` for each run of equal elements of a row, with where its column begins, the element, and how many
+    /// there are.
     fn fill_columns<T: Copy + PartialEq>(
         &self,
         at: u64,
@@ -314,8 +318,8 @@ impl FlatStream {
 /// How often `synchronize` asks before it looks at a clock as well: some microseconds.
 const FIRST_QUESTIONS: u32 = 20;
 
-/// The most runs of equal elements in a pattern that is written by rows, which takes a call for each. Many times as many may be put into a stream before the
-/// driver waits for a place.
+/// The most runs of equal elements in a pattern that is written by rows, which takes a call for each. Many times as
+/// many may be put into a stream before the driver waits for a place.
 const MOST_RUNS: usize = 64;
 
 /// The most rows of one call. (CUDA names no limit; grids have 65 535 groups in their second dimension.)

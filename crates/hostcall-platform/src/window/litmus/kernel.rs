@@ -39,9 +39,9 @@ impl Running {
         let groups = device.info().sms.max((lines as u32).div_ceil(GROUP_SIZE / 8));
         let args = Args::new().address(window.address).value(lines as u32).value(effort.most_rounds());
         let args = args.address(control.address()).address(counts.address());
-        // SAFETY: the kernel's five parameters. It reads the window's first lines, the control words and writes the counts; all three are kept
-        // until it has ended, by being freed only then if they are dropped before. Host and lanes meet in lines and control words only, by
-        // volatile or relaxed accesses.
+        // SAFETY: the kernel's five parameters. It reads the window's first lines, the control words and writes the
+        // counts; all three are kept until it has ended, by being freed only then if they are dropped before. Host and
+        // lanes meet in lines and control words only, by volatile or relaxed accesses.
         unsafe { queue.launch(&kernel, Launch::linear(groups, GROUP_SIZE), args) }?;
         Ok(Running { queue: Some(queue), control, counts })
     }
@@ -76,7 +76,8 @@ impl Readers for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let Some(queue) = self.queue.take() else { return };
-        // It ends as soon as it can, or has not begun. Dropping a queue waits for what is in it, which may be as long as other kernels run.
+        // It ends as soon as it can, or has not begun. Dropping a queue waits for what is in it, which may be as long
+        // as other kernels run.
         if self.control.write(STOP, &[1]).is_ok() && queue.is_idle().unwrap_or(true) {
             return;
         }

@@ -54,7 +54,8 @@ impl Effort {
         }
     }
 
-    /// After so many rounds readers end by themselves, whatever became of the host: a second of the one, ten of the other.
+    /// After so many rounds readers end by themselves, whatever became of the host: a second of the one, ten of the
+    /// other.
     fn most_rounds(self) -> u32 {
         match self {
             Self::Brief => 1 << 20,
@@ -111,8 +112,8 @@ trait Readers {
 }
 
 impl Window {
-    /// Looks for torn words: a kernel reads the window's first lines while the host overwrites them. They are zero afterwards, and nobody
-    /// else may use them meanwhile. On the simulator threads of the host read.
+    /// Looks for torn words: a kernel reads the window's first lines while the host overwrites them. They are zero
+    /// afterwards, and nobody else may use them meanwhile. On the simulator threads of the host read.
     ///
     /// It launches a kernel, so call it before kernels that fill the device are launched.
     ///
@@ -124,8 +125,8 @@ impl Window {
         if litmus.is_clean() { Ok(litmus) } else { Err(WindowError::Torn { provider: self.provider, litmus }) }
     }
 
-    /// The same test of another way to store lines, which the processor must have; without one, of stores that tear words on purpose, which it
-    /// has to find: whoever trusts the test can see it fail. Torn words are no error.
+    /// The same test of another way to store lines, which the processor must have; without one, of stores that tear
+    /// words on purpose, which it has to find: whoever trusts the test can see it fail. Torn words are no error.
     #[doc(hidden)]
     pub fn litmus_of(&self, store: Option<LineStore>, effort: Effort) -> Result<Litmus, WindowError> {
         let usable = store.filter(|store| LineStore::available().contains(store));
@@ -142,7 +143,8 @@ impl Window {
         } else {
             self.watch_by(kernel::Running::start(self, lines, effort)?, stores, lines, effort)
         };
-        // SAFETY: the lines that were overwritten, which are nobody else's meanwhile. The readers have ended, or are atomic.
+        // SAFETY: the lines that were overwritten, which are nobody else's meanwhile. The readers have ended, or are
+        // atomic.
         unsafe { self.device.backend().write(self.address, &vec![0; lines * Line::BYTES]) }?;
         litmus
     }

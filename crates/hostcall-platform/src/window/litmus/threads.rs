@@ -92,7 +92,8 @@ unsafe fn load16(at: *const u8) -> [u32; 4] {
     #[cfg(target_arch = "x86_64")]
     {
         let x: std::arch::x86_64::__m128i;
-        // SAFETY: one aligned load from the caller's address; it changes neither memory, stack nor flags. The result is 16 bytes of integers.
+        // SAFETY: one aligned load from the caller's address; it changes neither memory, stack nor flags. The result is
+        // 16 bytes of integers.
         unsafe {
             std::arch::asm!("movdqa {x}, [{at}]", x = out(xmm_reg) x, at = in(reg) at, options(nostack, preserves_flags, readonly));
             std::mem::transmute::<std::arch::x86_64::__m128i, [u32; 4]>(x)

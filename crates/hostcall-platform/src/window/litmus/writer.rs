@@ -74,8 +74,8 @@ impl Writer {
         self.stored
     }
 
-    /// Some stores, in one of the ways in which replies come: one line again and again, one line after another, lines anywhere, and lines
-    /// with time between them.
+    /// Some stores, in one of the ways in which replies come: one line again and again, one line after another, lines
+    /// anywhere, and lines with time between them.
     pub(super) fn burst(&mut self) {
         let lines = self.last.len();
         let way = self.next() % 4;

@@ -15,7 +15,8 @@ use crate::sites::{Site, Sites};
 pub struct Message<'a> {
     /// What it says of itself.
     pub header: Header,
-    /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of one.
+    /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of
+    /// one.
     pub after_gap: bool,
     /// The ring through which it came, as the recording numbers them.
     pub ring: u16,
@@ -70,7 +71,8 @@ impl<'a> Message<'a> {
         self.raw
     }
 
-    /// The lines of a log that it is, by lane, with their place in the source; `None`: it is none, or its place is not known.
+    /// The lines of a log that it is, by lane, with their place in the source; `None`: it is none, or its place is not
+    /// known.
     pub fn log(&self) -> Option<LogLines> {
         let Self { schema, header, bytes, .. } = *self;
         if (&*schema.name, schema.signature, schema.bytes) != (Log::NAME, Log::SIGNATURE, size_of::<Log>() as u32) {

@@ -40,8 +40,8 @@ impl Selection {
 }
 
 impl<R: Read> Reader<R> {
-    /// Hands on only what filters want of the streams that they name, and everything of others. The last filter of a name counts. Of a message of which some lanes
-    /// are wanted, the values of the others are left out.
+    /// Hands on only what filters want of the streams that they name, and everything of others. The last filter of a
+    /// name counts. Of a message of which some lanes are wanted, the values of the others are left out.
     ///
     /// # Errors
     /// When a filter has a rate.
@@ -53,8 +53,9 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Messages so far that were left out because nobody can tell whether they are wanted: a filter asks for x, y or z, and the shape of their launch is
-    /// unknown, as in files that were written before shapes were, or is not one that the message can be of.
+    /// Messages so far that were left out because nobody can tell whether they are wanted: a filter asks for x, y or z,
+    /// and the shape of their launch is unknown, as in files that were written before shapes were, or is not one that
+    /// the message can be of.
     pub fn unplaced(&self) -> u64 {
         self.selection.unplaced
     }

@@ -7,7 +7,8 @@ use super::pieces::{Bounds, Pieces};
 use super::{lock, stream_of};
 use crate::service::{Invocation, Service};
 
-/// The service that takes pieces of texts of one program, without a console: what would be written is dropped. At most so many unfinished texts are kept, of so many bytes.
+/// The service that takes pieces of texts of one program, without a console: what would be written is dropped. At most
+/// so many unfinished texts are kept, of so many bytes.
 pub(crate) fn pieces_alone(texts: usize, bytes: usize) -> Service {
     let pieces = Mutex::new(Pieces::bounded(Bounds { bytes, texts }));
     Service::new(define::console::print_piece(|_, _, _, _| {}).definition().clone(), move |call: &mut Invocation<'_>| {

@@ -55,8 +55,8 @@ impl Pieces {
         Self { texts: HashMap::new(), order: VecDeque::new(), bytes: 0, begun: 0, bounds }
     }
 
-    /// Adds a piece, and gives `write` what is to be written, with its stream: the whole text with its last piece; and when there is more to keep than
-    /// may be kept, what there is of the oldest texts.
+    /// Adds a piece, and gives `write` what is to be written, with its stream: the whole text with its last piece; and
+    /// when there is more to keep than may be kept, what there is of the oldest texts.
     pub(super) fn add(&mut self, key: Key, piece: &[u8], last: bool, mut write: impl FnMut(Stream, Vec<u8>)) {
         if last {
             let mut whole = self.remove(key).unwrap_or_default();

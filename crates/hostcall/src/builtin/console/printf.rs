@@ -1,8 +1,9 @@
 //! C's `printf`, of values that come with their types: what kernels in C++ print ([`hostcall_abi::services::printf`]).
 //!
-//! The kernel sends the format and the values; nothing is formatted there. Each conversion is checked against the type of its value, which the C language
-//! cannot do: `%d` with a floating-point number is an error that names both, and not a number that nobody meant. The lengths of integers (`l`, `ll`, `z`)
-//! are taken from the values, so that `%d` prints a 64-bit integer in full; `h` and `hh` cut it, as in C. There is no `%n`.
+//! The kernel sends the format and the values; nothing is formatted there. Each conversion is checked against the type
+//! of its value, which the C language cannot do: `%d` with a floating-point number is an error that names both, and not
+//! a number that nobody meant. The lengths of integers (`l`, `ll`, `z`) are taken from the values, so that `%d` prints
+//! a 64-bit integer in full; `h` and `hh` cut it, as in C. There is no `%n`.
 
 mod float;
 

@@ -45,8 +45,8 @@ struct Failed {
 pub(super) struct Queue {
     pub(super) texts: Texts,
     pub(super) pieces: AllPieces,
-    /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a
-    /// million.
+    /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which
+    /// a million texts would make a million.
     pub(super) asleep: bool,
     /// So many wait until everything is written.
     pub(super) flushing: usize,
@@ -86,8 +86,8 @@ impl Queue {
         self.closing || self.texts.are_written(of, end)
     }
 
-    /// A text could not be written. What follows is dropped with it if nobody reads the stream, and if a program writes there that will be `told`: up to that moment
-    /// it cannot know which of its texts were written.
+    /// A text could not be written. What follows is dropped with it if nobody reads the stream, and if a program writes
+    /// there that will be `told`: up to that moment it cannot know which of its texts were written.
     pub(super) fn fail(&mut self, stream: Stream, bytes: usize, error: io::Error, told: bool) {
         let error = Arc::new(error);
         self.lose(stream, bytes, &error);
@@ -122,8 +122,8 @@ impl Queue {
         }
     }
 
-    /// The number of the error that the program is to be told of now: of a text that could not be written, once; that nobody reads, each time. What it is told is
-    /// its own affair, and reported to nobody else.
+    /// The number of the error that the program is to be told of now: of a text that could not be written, once; that
+    /// nobody reads, each time. What it is told is its own affair, and reported to nobody else.
     pub(super) fn tell(&mut self, stream: Stream) -> Option<u32> {
         let failed = &mut self.failed[stream];
         let told = failed.untold.take().or(failed.closed.then_some(errno::EPIPE))?;

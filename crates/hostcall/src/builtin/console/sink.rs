@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where one stream of a kernel goes.
 pub enum Sink {
-    /// This process's standard output. Written to directly, not through [`std::io::stdout`], so that a thread that holds that one's
-    /// lock while it waits for a kernel does not wait for ever.
+    /// This process's standard output. Written to directly, not through [`std::io::stdout`], so that a thread that
+    /// holds that one's lock while it waits for a kernel does not wait for ever.
     Stdout,
     /// This process's standard error.
     Stderr,

@@ -5,7 +5,8 @@
 //! queued before the text, the wave writes it: into a file, as it writes other files, or into a pipe, as far as there
 //! is room. For more room it waits no longer than [`PATIENCE`]. What does not fit by then is queued.
 //!
-//! The device may change a staging slot at any time, so no Rust reference to one is made: its address goes to the system.
+//! The device may change a staging slot at any time, so no Rust reference to one is made: its address goes to the
+//! system.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -76,8 +77,8 @@ impl Straight {
         let (mut done, mut deadline) = (0, None);
         while let Some(rest) = text.part(done, text.len() - done).filter(|rest| !rest.is_empty()) {
             let vector = libc::iovec { iov_base: rest.as_ptr().cast(), iov_len: rest.len() };
-            // SAFETY: one vector, which lives through the call; the region is valid for reads of its length. The descriptor is this process's own, which
-            // stays open.
+            // SAFETY: one vector, which lives through the call; the region is valid for reads of its length. The
+            // descriptor is this process's own, which stays open.
             let write = || unsafe { libc::pwritev2(self.descriptor.as_raw_fd(), &raw const vector, 1, -1, flags) };
             let written = if self.pipe { offload::host::without_sigpipe(write) } else { write() };
             if let Ok(written) = usize::try_from(written) {

@@ -1,4 +1,5 @@
-//! What may be set of files: permission bits, owners, times and lengths; and whether they may be used, and how much room there is.
+//! What may be set of files: permission bits, owners, times and lengths; and whether they may be used, and how much
+//! room there is.
 //!
 //! All of it by path and most of it by handle. What a path leads to is not opened for reading or writing, so it may be
 //! anything. FIFOs and devices are for grants that have them.

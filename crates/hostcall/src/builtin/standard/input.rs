@@ -49,7 +49,8 @@ pub(super) struct Source {
     from: From,
     /// It is a pipe, which the system can read without waiting: as far as is known.
     pipe: AtomicBool,
-    /// Held to look whether there is input, and to read it: what one thread saw another would read. It guards nothing else, and nobody waits for it.
+    /// Held to look whether there is input, and to read it: what one thread saw another would read. It guards nothing
+    /// else, and nobody waits for it.
     reading: Mutex<()>,
 }
 
@@ -136,7 +137,8 @@ impl Source {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(Errno::AGAIN),
         };
-        // The process's own input may be shared with other processes, for which it must not become one that does not block.
+        // The process's own input may be shared with other processes, for which it must not become one that does not
+        // block.
         let mut now = [PollFd::from_borrowed_fd(from, PollFlags::IN)];
         if rustix::io::retry_on_intr(|| poll(&mut now, Some(&Timespec::default())))? == 0 {
             return Err(Errno::AGAIN);
@@ -152,7 +154,8 @@ impl Source {
 fn pumped(mut reader: Box<dyn Read + Send>) -> io::Result<From> {
     let (from, mut to) = io::pipe()?;
     offload::host::spawn("hostcall-stdin", StackSize::default(), move || {
-        // A reader that fails is at its end, and a program that reads no more is none of the reader's business: nor of the process's.
+        // A reader that fails is at its end, and a program that reads no more is none of the reader's business: nor of
+        // the process's.
         if let Err(error) = without_sigpipe(|| io::copy(&mut reader, &mut to)) {
             tracing::debug!(%error, "standard input ends");
         }

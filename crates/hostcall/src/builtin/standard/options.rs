@@ -71,7 +71,8 @@ fn set(socket: &Socket, which: u32, value: u64) -> Result<(), u32> {
     done.map_err(number)
 }
 
-/// Joins or leaves a multicast group. Whoever joins one hears what is said to it, so that must be granted; anybody may leave.
+/// Joins or leaves a multicast group. Whoever joins one hears what is said to it, so that must be granted; anybody may
+/// leave.
 fn membership(net: &Net, socket: &Socket, join: bool, group: IpAddr, interface: u32) -> Result<(), u32> {
     if join {
         net.check_group(group)?;

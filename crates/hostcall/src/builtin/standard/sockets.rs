@@ -17,8 +17,9 @@ use super::address::{NONE, Wire, from_wire, to_wire};
 use crate::policy::{Net, Policy};
 use crate::service::Service;
 
-/// Datagrams from others than granted places that one call throws away. A flood of them must not hold the serving thread: the call then says `EINTR`, and
-/// comes again at once. (It must not say that there is nothing: who waits for an edge would wait for one that has been.)
+/// Datagrams from others than granted places that one call throws away. A flood of them must not hold the serving
+/// thread: the call then says `EINTR`, and comes again at once. (It must not say that there is nothing: who waits for
+/// an edge would wait for one that has been.)
 const UNHEARD: usize = 16;
 
 pub(super) fn open(net: &Net, room: Room, family: u32, kind: u32) -> Result<Socket, u32> {
@@ -44,7 +45,8 @@ pub(super) fn open(net: &Net, room: Room, family: u32, kind: u32) -> Result<Sock
 }
 
 fn bind(net: &Net, socket: &Socket, address: SocketAddr) -> Result<(), u32> {
-    // To speak to anybody at all, a socket for datagrams is bound to any address and port: that is no service that others find.
+    // To speak to anybody at all, a socket for datagrams is bound to any address and port: that is no service that
+    // others find.
     let anonymous = address.ip().to_canonical().is_unspecified() && address.port() == 0 && socket.filtered.load(Ordering::Relaxed);
     if !anonymous {
         net.check("to bind to", address)?;
@@ -56,7 +58,8 @@ fn bind(net: &Net, socket: &Socket, address: SocketAddr) -> Result<(), u32> {
     Ok(())
 }
 
-/// Lets others connect, to the granted place that the socket was bound to. The system would bind one that is not to a port of every network.
+/// Lets others connect, to the granted place that the socket was bound to. The system would bind one that is not to a
+/// port of every network.
 fn listen(net: &Net, socket: &Socket, backlog: u32) -> Result<(), u32> {
     // Relaxed, as in `bind`.
     if !socket.bound.load(Ordering::Relaxed) {

@@ -1,7 +1,7 @@
 //! What the standard streams are: files, pipes, terminals.
 //!
-//! Programs ask, and do one thing or another: they read the files of a directory if there is no input, refuse to copy a file to itself, and take the length of
-//! their input for granted if it is a file.
+//! Programs ask, and do one thing or another: they read the files of a directory if there is no input, refuse to copy a
+//! file to itself, and take the length of their input for granted if it is a file.
 
 use std::fs::File;
 use std::os::fd::BorrowedFd;

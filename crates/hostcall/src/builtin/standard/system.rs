@@ -59,8 +59,8 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
                 RawOut::Staged(region) => (std::ptr::slice_from_raw_parts_mut(region.as_ptr(), region.len()), None),
                 RawOut::Scratch(bytes) => (std::ptr::from_mut(bytes), Some(bytes)),
             };
-            // SAFETY: the call's part of the staging area or its scratch, valid for writes during the call. Nothing refers to the bytes meanwhile (`scratch`
-            // is used again only afterwards).
+            // SAFETY: the call's part of the staging area or its scratch, valid for writes during the call. Nothing
+            // refers to the bytes meanwhile (`scratch` is used again only afterwards).
             let result = match unsafe { input.read_now(into) } {
                 Some(read) => read,
                 // Though it does not wait for input: what another process reads first, it would wait for.

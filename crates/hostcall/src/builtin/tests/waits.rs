@@ -1,4 +1,5 @@
-//! Calls that wait hold no thread: for FIFOs, for one of many handles, for locks. A server with one serving thread answers them.
+//! Calls that wait hold no thread: for FIFOs, for one of many handles, for locks. A server with one serving thread
+//! answers them.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};

@@ -6,12 +6,13 @@ use std::str::FromStr;
 
 use super::range::{Range, Ranges, plain};
 
-/// A place in the network to grant. As text: `HOST:PORT[+RANGE…]`, where `HOST` is a name, an address (of version 6 in brackets) or `*`, and
-/// `PORT` a number or `*`.
+/// A place in the network to grant. As text: `HOST:PORT[+RANGE…]`, where `HOST` is a name, an address (of version 6 in
+/// brackets) or `*`, and `PORT` a number or `*`.
 ///
-/// A name stands for what it resolves to, as far as that lies in the public network. Other addresses it stands for only if the grant names their
-/// range: `+loopback`, `+link-local`, `+private`, `+unspecified`, `+multicast`, or `+any` for all of them. (`intranet.example:443+private`.) The
-/// name `localhost`, and names below it, stand for this machine without more words.
+/// A name stands for what it resolves to, as far as that lies in the public network. Other addresses it stands for only
+/// if the grant names their range: `+loopback`, `+link-local`, `+private`, `+unspecified`, `+multicast`, or `+any` for
+/// all of them. (`intranet.example:443+private`.) The name `localhost`, and names below it, stand for this machine
+/// without more words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NetGrant {
     pub(super) host: Host,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::range::Range;
 
-/// For how long a look-up counts. Resolvers do not tell for how long a name keeps its addresses, so that a name that has moved on must not keep its
-/// grant for long; and a program must find time to use what it asked for.
+/// For how long a look-up counts. Resolvers do not tell for how long a name keeps its addresses, so that a name that
+/// has moved on must not keep its grant for long; and a program must find time to use what it asked for.
 pub(super) const LEARNT_FOR: Duration = Duration::from_secs(10 * 60);
 /// Addresses that are remembered. A program that looks names up for ever forgets the oldest.
 const KEEP: usize = 4096;

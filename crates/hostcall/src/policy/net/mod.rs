@@ -69,7 +69,8 @@ impl Net {
         Err(errno::EACCES)
     }
 
-    /// Whether a program may become a member of a multicast group: if it may speak to it, on whatever port. A denial is kept.
+    /// Whether a program may become a member of a multicast group: if it may speak to it, on whatever port. A denial is
+    /// kept.
     pub(crate) fn check_group(&self, group: IpAddr) -> Result<(), u32> {
         let group = plain(group);
         let granted = self.all
@@ -124,7 +125,8 @@ impl Net {
         Err(errno::EACCES)
     }
 
-    /// A name has been resolved to these addresses: they count as granted for a while, as far as the name's grants cover them.
+    /// A name has been resolved to these addresses: they count as granted for a while, as far as the name's grants
+    /// cover them.
     pub(crate) fn learn(&self, name: &str, addresses: &[IpAddr]) {
         if self.all {
             return;

@@ -74,7 +74,8 @@ fn of_v6(address: Ipv6Addr) -> Option<Range> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Some(Range::Unspecified),
         [0, 0, 0, 0, 0, 0, 0, 1] => Some(Range::Loopback),
-        // Addresses of version 4 in others: compatible (RFC 4291), translated (RFC 2765, RFC 6052), tunnelled (RFC 3056).
+        // Addresses of version 4 in others: compatible (RFC 4291), translated (RFC 2765, RFC 6052), tunnelled (RFC
+        // 3056).
         [0, 0, 0, 0, 0, 0, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, high, low, ..] => embedded(high, low),
         // RFC 8215: translation within a network.

@@ -83,7 +83,8 @@ impl Mounts {
         place(dir, At::Name { name: name.into(), slash })
     }
 
-    /// The directory of a path's last part, that part, and whether a slash ends it, if no link and no `..` is in the way.
+    /// The directory of a path's last part, that part, and whether a slash ends it, if no link and no `..` is in the
+    /// way.
     fn direct_parent<'p>(&self, mount: usize, rest: &'p [u8], leaves_tree: bool) -> Option<(Handle<'_>, &'p [u8], bool)> {
         let (parent, name, slash) = split(rest);
         if !leaves_tree || name == b"." || rest.split(|byte| *byte == b'/').any(|part| part == b"..") {

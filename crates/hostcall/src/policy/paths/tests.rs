@@ -81,7 +81,8 @@ fn relative_paths_start_where_the_policy_says() {
     assert_eq!(leads(&mounts, "/data/f"), at("/data/f", true));
     assert_eq!(leads(&mounts, ""), Err(errno::ENOENT));
     assert_eq!(leads(&mounts, "."), at("/data/deep", false), "it is a way to a grant only");
-    // `..` leads to the directories above it, links are followed from where they lie, and what is above the grant stays out of reach.
+    // `..` leads to the directories above it, links are followed from where they lie, and what is above the grant stays
+    // out of reach.
     fs::create_dir(host.path().join("a/deep")).unwrap();
     assert_eq!(leads(&mounts, "."), at("/data/deep", true));
     symlink("../f", host.path().join("a/deep/up")).unwrap();
@@ -305,7 +306,8 @@ fn paths_and_names_are_bytes() {
     assert_eq!(read(&mounts, b"/caf\xe8/\xff"), Err(errno::EACCES));
 }
 
-/// Somebody exchanges files, links and directories all the time, while others go through them: nothing but what is granted for writing is written.
+/// Somebody exchanges files, links and directories all the time, while others go through them: nothing but what is
+/// granted for writing is written.
 #[test]
 fn what_is_exchanged_while_a_path_is_walked_leads_to_nothing_that_is_not_granted() {
     let host = tempfile::tempdir().unwrap();

@@ -27,8 +27,8 @@ pub struct Variable {
 }
 
 impl DefinitionBuilder {
-    /// Arguments and result of a whole function type, as the trait has it without names: `fn(f32, &mut [u8]) -> Option<u64>`. Without `->` the service is
-    /// posted.
+    /// Arguments and result of a whole function type, as the trait has it without names: `fn(f32, &mut [u8]) ->
+    /// Option<u64>`. Without `->` the service is posted.
     ///
     /// ```
     /// use hostcall::Definition;
@@ -41,7 +41,8 @@ impl DefinitionBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`DefinitionError::Syntax`] when it is no function type. The types themselves are looked at by [`build`](DefinitionBuilder::build).
+    /// [`DefinitionError::Syntax`] when it is no function type. The types themselves are looked at by
+    /// [`build`](DefinitionBuilder::build).
     pub fn function(mut self, function: &str) -> Result<Self, DefinitionError> {
         let wrong = |expected| DefinitionError::Syntax { text: function.into(), expected };
         let rest = function.trim().strip_prefix("fn").ok_or_else(|| wrong("`fn`"))?;

@@ -1,7 +1,8 @@
 //! How a port buffer leaves the threads that look at it: drained, closed, drained once more, and forgotten.
 //!
-//! A drain waits for the threads, and they wait for nobody: it ends at what the ports held. Only handlers can make it last, and not for ever. Posts for which
-//! they make no room are given up, and an inline handler that does not return is named.
+//! A drain waits for the threads, and they wait for nobody: it ends at what the ports held. Only handlers can make it
+//! last, and not for ever. Posts for which they make no room are given up, and an inline handler that does not return
+//! is named.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,18 +19,20 @@ impl Core {
     /// How long posts for which there is no room wait for some when their buffer is taken out of service.
     pub(crate) const PATIENCE: Duration = Duration::from_millis(400);
 
-    /// Takes a buffer out of service: calls that wait or still come end with `status`, posts that have arrived are taken. Those for which handlers make no
-    /// room until `deadline` are given up, which the report says. When this returns no serving thread looks at the buffer any more.
+    /// Takes a buffer out of service: calls that wait or still come end with `status`, posts that have arrived are
+    /// taken. Those for which handlers make no room until `deadline` are given up, which the report says. When this
+    /// returns no serving thread looks at the buffer any more.
     pub(crate) fn retire(&self, served: &Arc<Served>, status: Status, deadline: Instant) {
         served.closing.set(status);
-        // What is there is answered, and only then the word is written that lets lanes give up; a last look finds what came in between.
-        // Whoever sends after that finds the word.
+        // What is there is answered, and only then the word is written that lets lanes give up; a last look finds what
+        // came in between. Whoever sends after that finds the word.
         self.drain_or_give_up(served, deadline);
         served.memory.close(status);
         self.drain_or_give_up(served, deadline);
         let mut list = self.list();
         *list = list.iter().filter(|other| !Arc::ptr_eq(other, served)).cloned().collect();
-        // Pairs with the load in `drain_by`. After the drains above: whoever waits for one of his own has nothing more to wait for.
+        // Pairs with the load in `drain_by`. After the drains above: whoever waits for one of his own has nothing more
+        // to wait for.
         served.retired.store(true, Ordering::Release);
         // Pairs with the load in `run`.
         let version = self.buffers_version.fetch_add(1, Ordering::Release) + 1;
@@ -55,13 +58,15 @@ impl Core {
         if names.is_empty() { "the server's threads".to_owned() } else { format!("the inline handler of {}", names.join(" and of ")) }
     }
 
-    /// Waits until the serving threads have taken what every port of the buffer holds now, or at `deadline`. Whether they have.
+    /// Waits until the serving threads have taken what every port of the buffer holds now, or at `deadline`. Whether
+    /// they have.
     pub(crate) fn drain_by(&self, served: &Served, deadline: Option<Instant>) -> bool {
         let turn = self.ask_for_drain(served);
         wait_by(deadline, || self.is_drained(served, turn))
     }
 
-    /// Waits until the serving threads have taken what every port of the buffer holds now; from `deadline` on they give up what they have no room for.
+    /// Waits until the serving threads have taken what every port of the buffer holds now; from `deadline` on they give
+    /// up what they have no room for.
     fn drain_or_give_up(&self, served: &Served, deadline: Instant) {
         let turn = self.ask_for_drain(served);
         if !wait_by(Some(deadline), || self.is_drained(served, turn)) {
@@ -78,7 +83,8 @@ impl Core {
     }
 
     fn is_drained(&self, served: &Served, turn: u64) -> bool {
-        // Somebody else may take the buffer out of service meanwhile, and has drained it then. Pairs with the store in `retire`.
+        // Somebody else may take the buffer out of service meanwhile, and has drained it then. Pairs with the store in
+        // `retire`.
         let retired = || served.retired.load(Ordering::Acquire);
         self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn)
     }

@@ -1,15 +1,15 @@
 //! Very many calls from all waves, with faults injected. Nothing may be lost, doubled or corrupted.
 //!
-//! Every call has a key of its own. Lanes check their replies and add up `mix(key)` over the calls that came back right; handlers
-//! check their arguments and add up the same. After a round that nothing disturbed both sums and both counts must be equal: a call
-//! that was lost, made twice or changed makes them differ. In a round that was disturbed (the buffer or the server was taken away, or the
-//! kernel panicked or trapped) a call that ended with a status may have been handled or not, so the handled ones must lie between the
-//! right ones and all; what came back must still be right. (A posted call has nothing to come back: one that is sent while its server goes
-//! is in doubt as well.)
+//! Every call has a key of its own. Lanes check their replies and add up `mix(key)` over the calls that came back
+//! right; handlers check their arguments and add up the same. After a round that nothing disturbed both sums and both
+//! counts must be equal: a call that was lost, made twice or changed makes them differ. In a round that was disturbed
+//! (the buffer or the server was taken away, or the kernel panicked or trapped) a call that ended with a status may
+//! have been handled or not, so the handled ones must lie between the right ones and all; what came back must still be
+//! right. (A posted call has nothing to come back: one that is sent while its server goes is in doubt as well.)
 //!
-//! A trap costs the CUDA context of its process, so the rounds are made by *parts*, each a process of its own, and this one adds up what they
-//! say after each round. A signal ends it like a time limit: the round that runs is finished (or given up, if it does not end), and what was
-//! done so far is summed up.
+//! A trap costs the CUDA context of its process, so the rounds are made by *parts*, each a process of its own, and this
+//! one adds up what they say after each round. A signal ends it like a time limit: the round that runs is finished (or
+//! given up, if it does not end), and what was done so far is summed up.
 //!
 //! With `--stranger` a second program calls the same server as no program should, and is removed in the midst of its
 //! calls: see `stranger`. With `--stream-values` messages of streams are sent instead: see `streams`.
@@ -345,7 +345,8 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
 /// The part that runs.
 type Running = Arc<Mutex<Option<Child>>>;
 
-/// A signal is remembered, and a part that does not end by itself soon after is ended: its round hangs, or its server does.
+/// A signal is remembered, and a part that does not end by itself soon after is ended: its round hangs, or its server
+/// does.
 fn end_with_signal(running: Running) -> Result<()> {
     /// Shorter than what `timeout -k` leaves.
     const PATIENCE: Duration = Duration::from_secs(3);

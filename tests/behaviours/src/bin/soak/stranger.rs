@@ -64,7 +64,8 @@ impl Stranger {
         // Pairs with the kernel's load.
         self.stop_word().store(0, Ordering::Relaxed);
         let args = Args::new().value(seed).value(MOST).address(self.stop.address()).slice(&self.made);
-        // SAFETY: a number, a number, a word of host memory and an element for each lane, all of which outlive the kernel: `end` waits for it.
+        // SAFETY: a number, a number, a word of host memory and an element for each lane, all of which outlive the
+        // kernel: `end` waits for it.
         unsafe { self.queue.launch(&self.kernel, Launch::threads(LANES, 32), args) }?;
         Ok(())
     }

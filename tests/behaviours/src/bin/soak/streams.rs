@@ -1,11 +1,13 @@
-//! Very many messages of streams from all waves, whose filters change while kernels run. Nothing may be lost that is not counted, and nothing changed.
+//! Very many messages of streams from all waves, whose filters change while kernels run. Nothing may be lost that is
+//! not counted, and nothing changed.
 //!
-//! A round has streams of its own: rings of the least size or of more, a policy for each stream, a window or none, some readers that are slow, some
-//! streams that are live. (The policy `Latest` is none of them: only a type can have it, and nobody can note what others overwrite.) Several launches
-//! follow one another, while messages of those before are still being read. The kernels note for each stream which values were sent, the sum of their
-//! digests, and which messages were dropped or filtered. At the round's end all of that must be exactly what the host received and counted, stream by
-//! stream. What a value says of who sent it must be what its message says, and the messages of each wave must come in the order in which it sent them: see
-//! [`taker`].
+//! A round has streams of its own: rings of the least size or of more, a policy for each stream, a window or none, some
+//! readers that are slow, some streams that are live. (The policy `Latest` is none of them: only a type can have it,
+//! and nobody can note what others overwrite.) Several launches follow one another, while messages of those before are
+//! still being read. The kernels note for each stream which values were sent, the sum of their digests, and which
+//! messages were dropped or filtered. At the round's end all of that must be exactly what the host received and
+//! counted, stream by stream. What a value says of who sent it must be what its message says, and the messages of each
+//! wave must come in the order in which it sent them: see [`taker`].
 
 mod taker;
 
@@ -84,7 +86,8 @@ impl Round {
     }
 }
 
-/// A filter of any kind. Not every stream may be shut: of lanes that see the shut gate and others that do not, those of a sample cannot say which counted it.
+/// A filter of any kind. Not every stream may be shut: of lanes that see the shut gate and others that do not, those of
+/// a sample cannot say which counted it.
 fn filter(dice: &mut Dice, plan: Plan, groups: u32) -> Filter {
     let first = dice.roll(u64::from(groups)) as u32;
     match dice.roll(6) {
@@ -219,7 +222,8 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
         for launch in 0..LAUNCHES {
             let number = sums.rounds as u32 * LAUNCHES + launch;
             let args = Args::new().value(cli.seed).value(number).value(messages).slice(&notes);
-            // SAFETY: the kernel writes a note for each lane and stream, which are as many as there are, and live beyond the wait.
+            // SAFETY: the kernel writes a note for each lane and stream, which are as many as there are, and live
+            // beyond the wait.
             unsafe { queue.launch(&kernel, shape, args) }?;
             while !queue.is_idle()? {
                 let index = dice.roll(STREAMS as u64) as usize;

@@ -1,6 +1,7 @@
 //! Floating-point numbers as C writes them.
 
-/// A number that is not negative, by a small letter of C's conversions: what stands before the zeros that fill it up, and the rest.
+/// A number that is not negative, by a small letter of C's conversions: what stands before the zeros that fill it up,
+/// and the rest.
 pub(super) fn body(number: f64, letter: u8, precision: Option<usize>, alternate: bool) -> (&'static str, String) {
     if !number.is_finite() {
         return ("", if number.is_nan() { "nan" } else { "inf" }.to_owned());

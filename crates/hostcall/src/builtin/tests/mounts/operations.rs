@@ -262,7 +262,8 @@ pub(super) enum Said {
 pub(super) enum Outcome {
     Said(Said),
     Error(u32),
-    /// It was not tried: it would rename or remove a directory above a mount, which the kernel allows and this does not.
+    /// It was not tried: it would rename or remove a directory above a mount, which the kernel allows and this does
+    /// not.
     Busy,
 }
 

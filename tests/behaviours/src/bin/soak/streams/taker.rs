@@ -25,7 +25,8 @@ pub(super) struct Taken {
     pub(super) changed: u64,
     /// Messages that came behind a later one of their wave.
     pub(super) disordered: u64,
-    /// Of each wave, the number of its last message, and 1; 0: there was none. A wave's messages all come to one thread.
+    /// Of each wave, the number of its last message, and 1; 0: there was none. A wave's messages all come to one
+    /// thread.
     last: Vec<u32>,
     /// When the first batch came.
     began: Option<Instant>,
@@ -35,7 +36,8 @@ pub(super) struct Taken {
 /// Waves of a grid whose order is looked at: more than any device has resident.
 const MOST_WAVES: u64 = 1 << 20;
 
-/// Of how much of its time a thread sleeps at most a part for one stream. There are five, so it sleeps for a quarter of its time.
+/// Of how much of its time a thread sleeps at most a part for one stream. There are five, so it sleeps for a quarter of
+/// its time.
 const SLEEPS: u32 = 20;
 
 impl Taker {
@@ -75,7 +77,8 @@ impl Taker {
         *last = number;
     }
 
-    /// Sleeps, if it is to and has not slept too much: however small the ring is, and so the batches, a round ends in bounded time.
+    /// Sleeps, if it is to and has not slept too much: however small the ring is, and so the batches, a round ends in
+    /// bounded time.
     fn rest(&self, taken: &mut Taken) {
         if self.pause.is_zero() {
             return;
