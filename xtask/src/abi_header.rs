@@ -77,7 +77,7 @@ fn lone_flag() -> u32 {
 }
 
 fn constants(out: &mut String) -> fmt::Result {
-    let numbers: [(&str, u64); 75] = [
+    let numbers: [(&str, u64); 76] = [
         ("ABI_VERSION", ABI_VERSION.into()),
         ("WORD_BYTES", WORD_BYTES.into()),
         ("TAG_MASK", Tag::new(u16::MAX).seq().into()),
