@@ -9,8 +9,12 @@ use xshell::{Shell, cmd};
 const CRATE: &str = "crates/hostcall-python";
 /// What lies in the bundle as it does in the repository, beside the tests: they find the programs of the page from
 /// where they are.
-const FILES: [&str; 3] =
-    ["crates/hostcall-python/tests/doc_programs.py", "crates/hostcall-python/bench/calls.py", "docs/guide/python-faces.md"];
+const FILES: [&str; 4] = [
+    "crates/hostcall-python/tests/doc_programs.py",
+    "crates/hostcall-python/bench/calls.py",
+    "docs/guide/python-faces.md",
+    "docs/reference/python-faces.md",
+];
 
 /// The wheel, its tests on a GPU, the page with the programs that they run, and what measures calls, with its kernels.
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {

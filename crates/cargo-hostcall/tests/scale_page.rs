@@ -1,4 +1,4 @@
-//! What docs/guide/scale.md shows and no other test runs: the compose file, the Slurm job and the launchers' lines. Not
+//! What docs/guide/scale.md and docs/guide/ranks.md show and no other test runs: the compose file, the Slurm job and the launchers' lines. Not
 //! whether a cluster would run them: whether they are what their tools read, and whether the options in them exist.
 
 use std::fs;
@@ -10,14 +10,15 @@ use hostcall_test_support::{Broker, has, succeed, text};
 use tempfile::TempDir;
 
 fn page() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scale.md")).expect("the page")
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    ["scale.md", "ranks.md"].map(|name| fs::read_to_string(guide.join(name)).expect("the page")).concat()
 }
 
 /// The one block of code of this language that has this text.
 fn block(language: &str, with: &str) -> String {
     let (page, begin) = (page(), format!("```{language}\n"));
     let mut blocks = page.split(&begin).skip(1).filter_map(|rest| rest.split("```").next());
-    let found = blocks.find(|block| block.contains(with)).unwrap_or_else(|| panic!("docs/guide/scale.md has no {language} with {with}"));
+    let found = blocks.find(|block| block.contains(with)).unwrap_or_else(|| panic!("the pages have no {language} with {with}"));
     found.to_owned()
 }
 

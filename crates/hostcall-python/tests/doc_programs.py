@@ -1,18 +1,19 @@
-"""The programs of ``docs/guide/python-faces.md``."""
+"""The programs of ``docs/guide/python-faces.md`` and ``docs/reference/python-faces.md``."""
 
 import ast
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/guide/python-faces.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = DOCS / "guide/python-faces.md"
+MORE = DOCS / "reference/python-faces.md"
 
 
 def program(*headings: str) -> str:
     """The services that all programs have, and those below these headings, as one."""
-    text = PAGE.read_text(encoding="utf-8")
-    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
-    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    blocks = [block for part in (parts[0], *(sections[heading] for heading in headings)) for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
+    pages = [re.split(r"^## (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE) for page in (PAGE, MORE)]
+    sections = {heading: text for page in pages for heading, text in zip(page[1::2], page[2::2], strict=True)}
+    blocks = [block for part in (pages[0][0], *(sections[heading] for heading in headings)) for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
     assert len(blocks) == 1 + len(headings)
     return "\n".join(blocks)
 

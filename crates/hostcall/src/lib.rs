@@ -158,6 +158,8 @@ pub mod __private;
 /// Pages of the book whose examples are whole: they are compiled with the documentation's tests.
 #[cfg(doctest)]
 mod book {
+    #[doc = include_str!("../../../docs/guide/crates.md")]
+    mod crates {}
     #[doc = include_str!("../../../docs/guide/policy.md")]
     mod policy {}
     #[doc = include_str!("../../../docs/guide/porting.md")]

@@ -340,7 +340,7 @@ mod rust {
 
     #[test]
     fn the_example_of_the_page_is_a_kernel_here_and_runs() {
-        let [page, kernels] = [include_str!("../../../docs/guide/amd-hostcall.md"), include_str!("../kernels/src/lib.rs")];
+        let [page, kernels] = [include_str!("../../../docs/reference/amd-packets.md"), include_str!("../kernels/src/lib.rs")];
         let example = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example in Rust");
         let kernel = example.split_once("\n\n").expect("lines of `use`, and the kernel").1;
         assert!(kernel.contains("fn ask") && kernels.contains(kernel), "{example}");

@@ -1,4 +1,4 @@
-"""The examples of the page, and the files of `examples/`."""
+"""The examples of the pages, and the files of `examples/`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .conftest import CRATE, ROOT
 
 
 def blocks() -> list[str]:
-    """The page's blocks of Python, but those that say they cannot run."""
-    page = (ROOT / "docs/guide/python.md").read_text()
+    """The blocks of Python of the guide's pages, but those that say they cannot run."""
+    page = "".join((ROOT / "docs/guide" / name).read_text() for name in ("python.md", "python-streams.md"))
     return [text for what, text in re.findall(r"```python([^\n]*)\n(.*?)```", page, re.DOTALL) if "no-run" not in what]
 
 
@@ -23,7 +23,7 @@ def test_the_page_s_examples_run_in_their_order(
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
     for block in blocks():
-        exec(compile(block, "docs/guide/python.md", "exec"), namespace)
+        exec(compile(block, "docs/guide/python*.md", "exec"), namespace)
     assert len(blocks()) >= 4
     said = capsys.readouterr().out
     assert "the kernel says: the first lane is done\n[42. 43. 44.]\n" in said

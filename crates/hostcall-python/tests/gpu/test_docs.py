@@ -1,4 +1,4 @@
-"""The programs of ``docs/guide/python-faces.md``, as they are there."""
+"""The programs of the pages ``python-faces.md``, as they are there."""
 
 import importlib.util
 import subprocess

@@ -85,7 +85,7 @@ pub fn status(buffer: *mut c_void, form: u32, service: u32, codes: &mut [u32]) {
     }
 }
 
-// The example of docs/guide/amd-hostcall.md.
+// The example of docs/reference/amd-packets.md.
 /// `mail` is a buffer of mailboxes, which a consumer serves until the kernel has ended.
 #[kernel]
 pub fn ask(mail: *mut c_void, out: &mut [u64]) -> Result<(), CallError> {
