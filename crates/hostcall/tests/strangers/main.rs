@@ -254,6 +254,15 @@ impl Gate {
     }
 }
 
+/// A service whose handlers stay at the gate.
+fn held(gate: &Arc<Gate>) -> Service {
+    let at_gate = gate.clone();
+    fixed_service("held", move |x: u32| {
+        at_gate.pass();
+        x
+    })
+}
+
 #[test]
 fn ten_thousand_programs_that_go_while_they_open_files_leave_no_descriptor_and_no_later_one_reads_theirs() {
     let _alone = alone();

@@ -7,15 +7,6 @@ fn quick() -> Service {
     fixed_service("quick", |x: u32| x)
 }
 
-/// A service whose handlers stay at the gate.
-fn held(gate: &Arc<Gate>) -> Service {
-    let at_gate = gate.clone();
-    fixed_service("held", move |x: u32| {
-        at_gate.pass();
-        x
-    })
-}
-
 #[test]
 fn a_program_whose_posts_keep_64_mib_posts_no_more_before_some_are_handled_and_another_one_does() {
     let _alone = alone();
