@@ -4,9 +4,8 @@
 //! place, but it can have as many connections as the broker lets it.
 //!
 //! What a worker does at once is bounded, and what it does for one caller is bounded by what others find free: a caller
-//! has
-//! at most as much as it leaves. (A caller that has nothing under way may have one request, of whatever is free.) The
-//! requests of a caller wait in a queue of their own, and callers take turns.
+//! has at most as much as it leaves. (A caller that has nothing under way may have one request, of whatever is free.)
+//! The requests of a caller wait in a queue of their own, and callers take turns.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,11 +1,10 @@
 //! Standard output and standard error of kernels.
 //!
 //! A serving thread only appends texts to a queue of their program: each text whole, and those of a message together.
-//! So
-//! no two texts interleave, and a slow pipe stalls no call. A thread of the console writes them: programs take turns,
-//! and
-//! each one's texts come out in their order. The thread starts with the first text. When a program's queue has grown
-//! large, its further printing waits on the blocking pool until its queue is written. Other programs' does not.
+//! So no two texts interleave, and a slow pipe stalls no call. A thread of the console writes them: programs take
+//! turns, and each one's texts come out in their order. The thread starts with the first text. When a program's queue
+//! has grown large, its further printing waits on the blocking pool until its queue is written. Other programs' does
+//! not.
 //!
 //! So a text is accepted before it is written. If it cannot be written, a program with std gets the error at its next
 //! write or flush. The host gets errors that no program has got at the end ([`Console::flush`]).
@@ -143,8 +142,7 @@ impl Console {
     }
 
     /// Keeps a text for [`Console::release`] on the same thread. If too much of its program is queued already, does
-    /// nothing and
-    /// returns false.
+    /// nothing and returns false.
     ///
     /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in
     /// line for it.

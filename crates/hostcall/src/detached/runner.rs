@@ -168,8 +168,7 @@ impl Callable {
     }
 
     /// Somebody whose messages the runner of this service runs, and a stranger to all others: blocking handlers of one
-    /// caller take turns with those of
-    /// another, and leave as many threads as they take.
+    /// caller take turns with those of another, and leave as many threads as they take.
     pub fn caller(&self) -> Caller {
         Caller { shared: self.shared.clone(), tenant: Tenant::new() }
     }

@@ -154,9 +154,9 @@ impl Service {
         Self::of(definition, Run::Future(run))
     }
 
-    /// Runs the handler on the server's blocking pool, one job per lane (of a batch service per
-    /// message): it may sleep, read a disk or wait for
-    /// another kernel without delaying any other call. No effect on deferred and async services, which never block.
+    /// Runs the handler on the server's blocking pool, one job per lane (of a batch service per message): it may sleep,
+    /// read a disk or wait for another kernel without delaying any other call. No effect on deferred and async
+    /// services, which never block.
     #[must_use]
     pub fn blocking(mut self) -> Self {
         if let Run::Inline(f) = self.run {

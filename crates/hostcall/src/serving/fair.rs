@@ -1,12 +1,9 @@
 //! A queue of jobs that is fair among programs.
 //!
 //! Each program has a queue of its own. The next job is one of the program that has used the least time of threads so
-//! far.
-//! Among those that have used as much they take turns. Who had nothing to do has saved nothing up: it begins with the
-//! time
-//! of the program that came last. How many jobs of a program run at a time is bounded by what others leave free, so
-//! that
-//! somebody who comes later finds something free:
+//! far. Among those that have used as much they take turns. Who had nothing to do has saved nothing up: it begins with
+//! the time of the program that came last. How many jobs of a program run at a time is bounded by what others leave
+//! free, so that somebody who comes later finds something free:
 //!
 //! * A program runs at most [`most`](Fair::new) jobs. There is room for twice as many, so a program that is alone runs
 //!   all that it may.

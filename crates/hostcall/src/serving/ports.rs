@@ -288,8 +288,7 @@ impl Ports {
     }
 
     /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then. When
-    /// the turn is over, the rest is
-    /// left to the next one.
+    /// the turn is over, the rest is left to the next one.
     fn drain(&mut self, served: &Arc<Served>, worker: &mut Worker, bells: Doorbells, swept: &mut Swept) {
         let geometry = served.memory.geometry();
         let mut left = std::mem::take(&mut self.draining.left);

@@ -2,8 +2,7 @@
 //!
 //! A thread looks at the ports of one program after another. While there are several, a turn ends after [`LONGEST`], as
 //! well as when all that rang has been looked at. The next turn of the same program goes on where this one ended. What
-//! has
-//! been taken is handled before the turn ends, so how many messages are taken at once is measured: as many as are
+//! has been taken is handled before the turn ends, so how many messages are taken at once is measured: as many as are
 //! handled in the time of a turn.
 //!
 //! The clock is read for batches of messages, and only where it matters. It is not read while a server has one program,
@@ -14,8 +13,7 @@ use std::time::{Duration, Instant};
 /// The longest time that a thread serves one program while there are others, but for the messages that it is at.
 const LONGEST: Duration = Duration::from_micros(100);
 /// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers
-/// wrote by a fence that waits for
-/// those sent before: one for so many, not for each.
+/// wrote by a fence that waits for those sent before: one for so many, not for each.
 const MOST: usize = 64;
 /// The same of a program of which nothing is known.
 const FIRST: usize = 8;
