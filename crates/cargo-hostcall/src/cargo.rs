@@ -181,8 +181,9 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
 pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(&Machine::Nvptx, selection.quiet)?;
     let mut command = command(&sysroot, "check", &Selection { quiet: true, ..selection.clone() })?;
-    command.arg("--message-format=json").stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let Output { status, stdout, .. } = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    command.arg("--message-format=json").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Output { status, stdout, stderr } =
+        command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
     if status.success() {
         return Ok(None);
     }
@@ -191,6 +192,7 @@ pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<d
     for message in messages.filter(|message| message["message"]["level"] == "error") {
         eprintln!("{}", message["message"]["rendered"].as_str().unwrap_or_default().trim_end());
     }
+    eprint!("{}", String::from_utf8_lossy(&stderr));
     Ok(Some(exit_code(status)))
 }
 

@@ -79,7 +79,7 @@ fn handles_that_were_never_given_to_the_program_are_refused() {
 #[test]
 fn many_lanes_read_one_file_each_its_own_part() {
     let dir = tree();
-    for (lanes, part) in [(if on_gpu() { 8192 } else { 512 }, 97u32), (70, 5000), (5, 300_000)] {
+    for (lanes, part) in [(if on_gpu() { 4096 } else { 512 }, 97u32), (70, 5000), (5, 300_000)] {
         // The last lanes find the end of the file.
         let bytes = data((lanes * part) as usize - part as usize / 2);
         fs::write(dir.path().join("ro/big"), &bytes).unwrap();

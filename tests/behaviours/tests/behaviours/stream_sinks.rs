@@ -19,7 +19,9 @@ use crate::listening::{run_all, start};
 
 type Lines = HashMap<String, u32>;
 
+/// (Tables do not have the shapes of launches; recordings do.)
 fn line<M: Message>(origin: &Origin, value: &M) -> String {
+    let origin = Origin { dispatch: origin.dispatch.with_shape(None), ..*origin };
     format!("{} {origin:?} {:02x?}", M::NAME, hostcall_abi::codec::bytes(std::slice::from_ref(value)))
 }
 

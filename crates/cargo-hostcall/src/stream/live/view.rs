@@ -16,10 +16,12 @@ const NAME: u16 = 18;
 pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, title: &str, seconds: f64) {
     let streams = model.streams.len() as u16;
     let programs = (model.programs.len() as u16).min(4);
+    // Streams come first: rings are shown where there is room for some streams beside them.
+    let has_room = frame.area().height >= 8 + programs + 2;
     let [head, rates, rings, last, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(streams.clamp(1, 24) + 3),
-        Constraint::Length(if programs == 0 { 0 } else { programs + 2 }),
+        Constraint::Length(if programs > 0 && has_room { programs + 2 } else { 0 }),
         Constraint::Min(0),
         Constraint::Length(1),
     ])
