@@ -435,8 +435,9 @@ fn files_end_are_refused_and_are_closed() {
         std::fs::create_dir(dir.path().join("given")).unwrap();
         std::fs::write(dir.path().join("given/text"), "hello").unwrap();
         std::fs::write(dir.path().join("secret"), "no").unwrap();
-        // Fewer than all lanes open one after the other, and more than are open at once.
-        let limits = hostcall::Limits::default().open_files(50);
+        // Fewer than all lanes open one after the other, and more than are open at once: each lane has one, and tries
+        // another. Room is asked for first, so where there is none, nothing is said of the path.
+        let limits = hostcall::Limits::default().open_files(85);
         let bench = Bench::new(image, setting, |builder| {
             builder.limits(limits).dir(dir.path().join("given"), "/given", hostcall::Access::ReadOnly).unwrap()
         });
