@@ -36,7 +36,8 @@ pub fn built(package: &str, target: &[&str]) -> Vec<PathBuf> {
     // Of the workspace, wherever the test runs.
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     let messages = text(&succeed(&mut build).stdout);
-    let manifest = Path::new(package).join("Cargo.toml");
+    // A package's id ends with its name and version, or with its version if its folder is called as it is.
+    let [named, called] = [format!("#{package}@"), format!("/{package}#")];
     let is_it = |message: &serde_json::Value| {
         let target = &message["target"];
         let kinds = || target["kind"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
@@ -46,7 +47,7 @@ pub fn built(package: &str, target: &[&str]) -> Vec<PathBuf> {
             && message["profile"]["test"] == (kind == "test")
             && is_kind
             && name.is_none_or(|name| target["name"] == name)
-            && message["manifest_path"].as_str().is_some_and(|path| Path::new(path).ends_with(&manifest))
+            && message["package_id"].as_str().is_some_and(|id| id.contains(&named) || id.contains(&called))
     };
     let mut messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let artefact = messages.rfind(is_it).unwrap_or_else(|| panic!("cargo built no {target:?} of {package} among {selection}"));
