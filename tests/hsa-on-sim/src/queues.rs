@@ -361,7 +361,8 @@ pub(crate) fn shape(packet: &hsa_kernel_dispatch_packet_t) -> Result<Launch, Str
     if dimensions == 0 || packet.setup > 3 {
         return Err(format!("a grid of setup {:#x}", packet.setup));
     }
-    let mut launch = Launch::linear(1, 1);
+    // The simulator knows itself what images declare: a kernel's symbol says 0.
+    let mut launch = Launch { dynamic_shared: packet.group_segment_size, ..Launch::linear(1, 1) };
     for axis in 0..3 {
         let (size, lanes) = (u32::from(packet.workgroup_size[axis]), packet.grid_size[axis]);
         if size == 0 || lanes == 0 || (axis >= dimensions && (size != 1 || lanes != 1)) {
