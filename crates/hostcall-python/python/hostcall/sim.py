@@ -185,7 +185,7 @@ def _bytes(argument: Any, what: str, of: Parameter | None) -> bytes:
             raise InvalidError(f"{what} is a number of type {value.dtype}, and the kernel takes `{of.number()}`: pass {_dtype(of)}(…)")
         return value.tobytes()
     if isinstance(argument, (int, float)) and of is not None and of.is_value and of.kind == 3:
-        return np.dtype(f"f{of.bytes}").type(argument).tobytes()
+        return bytes(np.dtype(f"f{of.bytes}").type(argument).tobytes())
     if isinstance(argument, int):
         wanted = 8 if of is None else of.size
         signed = argument < 0 if of is None or not of.is_value else of.kind == 2
