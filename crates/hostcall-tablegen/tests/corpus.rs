@@ -1,11 +1,12 @@
 //! The corpus: one small file for each feature of the language and for each error.
 //!
 //! * `corpus/ok/NAME.td` must give `corpus/golden/NAME.records` and `.json`, which `llvm-tblgen-22` wrote.
-//! * `corpus/error/NAME.td` must give an error at the place that `corpus/error/expected.txt` names: the place that `llvm-tblgen-22`
-//!   names, and ours where LLVM's crashes, or names none. What we say is a snapshot.
+//! * `corpus/error/NAME.td` must give an error at the place that `corpus/error/expected.txt` names: the place that
+//!   `llvm-tblgen-22` names, and ours where LLVM's crashes, or names none. What we say is a snapshot.
 //! * Where `llvm-tblgen-22` is installed, `live` tests check that the golden files are what it says.
 //!
-//! A file may begin with a line `// ARGS: -DNAME …`. `HOSTCALL_BLESS=1` (`cargo xtask bless`) has LLVM's tool write the golden files anew.
+//! A file may begin with a line `// ARGS: -DNAME …`. `HOSTCALL_BLESS=1` (`cargo xtask bless`) has LLVM's tool write the
+//! golden files anew.
 
 mod support;
 

@@ -17,6 +17,7 @@ use crate::bytes;
 use crate::counts::Summary;
 use crate::dispatch::Dispatch;
 use crate::name::Name;
+use crate::named_filter::NamedFilter;
 use crate::schema::Schema;
 use crate::sites::Sites;
 
@@ -506,5 +507,56 @@ impl<R: Read> Reader<R> {
         self.units.extend(units.iter().map(|unit| u32::from_le_bytes(*unit)));
         self.place = Place { unit: 0, length: 0, ring, after_gap: flags & AFTER_GAP != 0, position, offset, program };
         Ok(())
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Hands on only what filters want of the streams that they name, and everything of others. The last filter of a
+    /// name counts. Of a message of which some lanes are wanted, the values of the others are left out.
+    ///
+    /// # Errors
+    /// When a filter has a rate.
+    pub fn select(&mut self, filters: &[NamedFilter]) -> Result<(), SelectError> {
+        if let Some(filter) = filters.iter().find(|named| named.filter.is_by_chance()) {
+            return Err(SelectError::ByChance { filter: filter.to_string() });
+        }
+        self.selection = Selection { filters: filters.to_vec(), ..Selection::default() };
+        Ok(())
+    }
+
+    /// Messages so far that were left out because nobody can tell whether they are wanted: a filter asks for x, y or z,
+    /// and the shape of their launch is unknown, as in files that were written before shapes were, or is not one that
+    /// the message can be of.
+    pub fn unplaced(&self) -> u64 {
+        self.selection.unplaced
+    }
+
+    /// Leaves out of the current message what is not wanted. Whether anything is.
+    fn narrow(&mut self) -> bool {
+        if self.selection.filters.is_empty() {
+            return true;
+        }
+        let header = self.packet().expect("it has been checked").header;
+        let stream = self.streams[header.stream as usize].as_ref().expect("a stream of the program");
+        self.selection.lanes = None;
+        let Some(named) = self.selection.filters.iter().rfind(|named| stream.schema.name == named.stream) else { return true };
+        let Some(lanes) = named.filter.lanes_of(&header, self.dispatch_of(header.from.launch).shape) else {
+            self.selection.unplaced += 1;
+            return false;
+        };
+        if lanes == 0 || lanes == header.mask {
+            return lanes != 0;
+        }
+        // (A message of bytes is of one lane.)
+        let (each, mut kept) = (self.bytes.len() / header.mask.count_ones() as usize, 0);
+        for (at, lane) in (0..64).filter(|lane| header.mask >> lane & 1 != 0).enumerate() {
+            if lanes >> lane & 1 != 0 {
+                self.bytes.copy_within(at * each..(at + 1) * each, kept);
+                kept += each;
+            }
+        }
+        self.bytes.truncate(kept);
+        self.selection.lanes = Some(lanes);
+        true
     }
 }
