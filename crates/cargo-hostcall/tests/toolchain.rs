@@ -270,8 +270,8 @@ fn other_runtime(dir: &Path) -> PathBuf {
         fs::create_dir_all(to.parent().expect("it is in a directory")).expect("made");
         assert!(Command::new("cp").arg("-r").args([&from, &to]).status().expect("cp runs").success(), "{name}");
     };
-    let crates =
-        ["hostcall-std", "hostcall-device", "hostcall-abi", "hostcall-macros", "hostcall-idl"].map(|name| format!("crates/{name}"));
+    let crates = ["hostcall-std", "hostcall-device", "hostcall-abi", "hostcall-macros", "hostcall-idl", "hostcall-error"]
+        .map(|name| format!("crates/{name}"));
     for name in crates.iter().map(String::as_str).chain(["Cargo.lock"]) {
         copy(name);
     }
