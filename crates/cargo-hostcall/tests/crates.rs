@@ -129,7 +129,8 @@ fn crates_that_need_what_is_not_there_are_refused_with_its_name_and_who_calls_it
     }
 }
 
-/// They take a processor ten minutes. So `cargo xtask crates` compiles them, before a release; elsewhere they are counted.
+/// They take a processor ten minutes. So `cargo xtask crates` compiles them, before a release; elsewhere they are
+/// counted.
 #[test]
 fn crates_and_programs_of_linux_compile_for_a_gpu() {
     let counts = ["unix-crates", "unix-tools"].map(|name| {

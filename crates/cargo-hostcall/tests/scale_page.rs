@@ -1,6 +1,6 @@
-//! What docs/guide/scale.md and docs/guide/ranks.md show and no other test runs: the compose file, the Slurm job and the
-//! launchers' lines. Not whether a cluster would run them: whether they are what their tools read, and whether the
-//! options in them exist.
+//! What docs/guide/scale.md and docs/guide/ranks.md show and no other test runs: the compose file, the Slurm job and
+//! the launchers' lines. Not whether a cluster would run them: whether they are what their tools read, and whether
+//! the options in them exist.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
