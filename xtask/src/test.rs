@@ -149,6 +149,8 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     let features = [
         "check --quiet --package hostcall --package hostcall-platform",
         "check --quiet --package hostcall-platform --features cudarc --examples",
+        // Another version of CUDA than our own tests choose.
+        "check --quiet --package hostcall-platform --features cudarc,cudarc/cuda-13000",
         "check --quiet --package cargo-hostcall",
         "check --quiet --package cargo-hostcall --features sinks",
     ];

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, Weak};
 use std::time::Duration;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::driver::{Driver, Failed, Status};
 use super::fault;
@@ -341,7 +341,7 @@ impl Entered<'_> {
     /// Lets this thread call the driver while another thread, of whatever code, captures a graph: its calls would end
     /// the capture otherwise.
     pub(super) fn relax_capture(&self) {
-        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
+        let mut mode = sys::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: a place for the former mode.
         self.ignore(unsafe { self.driver.thread_capture_mode(&mut mode) });
     }
@@ -467,4 +467,4 @@ impl Drop for Held {
 }
 
 /// `CU_STREAM_NON_BLOCKING`: does not wait for the legacy default stream, nor it for ours.
-pub(super) const STREAM_NON_BLOCKING: u32 = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+pub(super) const STREAM_NON_BLOCKING: u32 = sys::CU_STREAM_NON_BLOCKING;

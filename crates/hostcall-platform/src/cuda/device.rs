@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Arc;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::Context;
 use super::driver::{Driver, Failed, version_text};
@@ -21,8 +21,6 @@ use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
 use crate::window::WindowProvider;
 use offload_image::{Image, ImageKind};
-
-use sys::CUdevice_attribute as Attribute;
 
 /// NVIDIA GPUs through the CUDA driver.
 pub(crate) struct CudaPlugin;
@@ -127,7 +125,7 @@ impl CudaDevice {
         let lanes = u64::from(self.info.resident_waves) * u64::from(self.info.wave_size);
         let affordable = self.info.memory_bytes / 32 / lanes.max(1);
         let bytes = (affordable as usize).clamp(2 << 10, STACK_BYTES) & !15;
-        let limit = sys::CUlimit::CU_LIMIT_STACK_SIZE as i32;
+        let limit = sys::CU_LIMIT_STACK_SIZE;
         let may = self.context.may_wait("making room for stacks")?;
         let entered = self.context.enter()?;
         let mut now = 0;
@@ -262,10 +260,10 @@ fn label(info: &DeviceInfo) -> String {
 
 fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<(DeviceInfo, CudaInfo), Error> {
     let say = |failed: Failed| fault::call(driver, &failed);
-    let attribute = |attribute: Attribute| {
+    let attribute = |attribute: c_int| {
         let mut value = 0;
         // SAFETY: an out parameter; `device` is valid.
-        unsafe { driver.device_attribute(&mut value, attribute as c_int, device) }.map_err(say)?;
+        unsafe { driver.device_attribute(&mut value, attribute, device) }.map_err(say)?;
         Ok::<u32, Error>(value.max(0) as u32)
     };
     let text = |get: &dyn Fn(*mut c_char, c_int) -> Result<(), Failed>| {
@@ -283,13 +281,11 @@ fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<(Dev
     // SAFETY: an out parameter.
     unsafe { driver.device_total_mem(&mut memory, device) }.map_err(say)?;
 
-    let capability = (
-        attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-        attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-    );
-    let wave_size = attribute(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?;
-    let sms = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-    let waves_per_sm = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)? / wave_size.max(1);
+    let capability =
+        (attribute(sys::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?, attribute(sys::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?);
+    let wave_size = attribute(sys::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?;
+    let sms = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    let waves_per_sm = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)? / wave_size.max(1);
     let info = DeviceInfo {
         kind: DeviceKind::Cuda,
         ordinal,
@@ -302,13 +298,13 @@ fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<(Dev
         sms,
         resident_waves: sms * waves_per_sm,
         memory_bytes: memory as u64,
-        max_group_size: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        max_group_size: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
     };
     let cuda = CudaInfo {
         capability,
         driver_version: driver.version,
         waves_per_sm,
-        shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
     };
     Ok((info, cuda))
 }

@@ -5,13 +5,13 @@
 //! that begin or end in pageable memory of the host may wait for the work before them in their stream, and are the
 //! caller's choice.
 //!
-//! The handle types and constants are `cudarc`'s (`cudarc::driver::sys`), so that handles travel freely between this
-//! crate, cudarc and the user. The *functions* are resolved here, for three reasons:
+//! No crate that binds `cuda.h` is used for it, for three reasons:
 //!
 //! * cudarc panics when the library or a symbol is missing. A missing driver must be an error with a remedy.
 //! * cudarc's functions return `CUresult` as a Rust enum. A driver newer than the enum would make an invalid value of
 //!   it: several device-loss codes are younger than CUDA 12.4.
-//! * The functions that cudarc offers depend on the CUDA version that *some* crate of the build chose.
+//! * What cudarc offers depends on the CUDA version that is chosen for the whole build, and there can be one such
+//!   choice only. It is left to those who use cudarc.
 //!
 //! [`Status`] is an integer: unknown codes survive and keep the driver's own name.
 
@@ -19,7 +19,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cudarc::driver::sys;
+use super::sys;
 use libloading::Library;
 
 use super::flat::Location;
@@ -185,10 +185,10 @@ driver_functions! {
     mem_host_free = "cuMemFreeHost"(pointer: *mut c_void) needs Quiet<'_>;
     mem_host_device_pointer = "cuMemHostGetDevicePointer_v2"(pointer: *mut sys::CUdeviceptr, host: *mut c_void, flags: c_uint);
     import_external_memory = "cuImportExternalMemory"(
-        memory: *mut sys::CUexternalMemory, handle: *const sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
+        memory: *mut sys::CUexternalMemory, handle: *const sys::ExternalMemoryHandle,
     ) needs MayWait;
     external_memory_buffer = "cuExternalMemoryGetMappedBuffer"(
-        pointer: *mut sys::CUdeviceptr, memory: sys::CUexternalMemory, buffer: *const sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
+        pointer: *mut sys::CUdeviceptr, memory: sys::CUexternalMemory, buffer: *const sys::ExternalMemoryBuffer,
     ) needs MayWait;
     destroy_external_memory = "cuDestroyExternalMemory"(memory: sys::CUexternalMemory) needs Quiet<'_>;
     memcpy_to_device = "cuMemcpyHtoDAsync_v2"(to: sys::CUdeviceptr, from: *const c_void, bytes: usize, stream: sys::CUstream);

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::Context;
 use super::driver::Status;
@@ -23,11 +23,11 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 /// With timing, which is on unless disabled.
-const TIMED: u32 = sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32;
+const TIMED: u32 = sys::CU_EVENT_BLOCKING_SYNC;
 
 impl Event {
     /// For an event that is only waited for.
-    pub(super) const UNTIMED: u32 = TIMED | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+    pub(super) const UNTIMED: u32 = TIMED | sys::CU_EVENT_DISABLE_TIMING;
 
     pub(super) fn timed(context: &Arc<Context>) -> Result<Event, Error> {
         Event::new(context, TIMED)

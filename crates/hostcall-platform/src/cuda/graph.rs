@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::{Context, Entered};
 use super::quiet::MayWait;

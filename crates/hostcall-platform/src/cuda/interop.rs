@@ -40,7 +40,7 @@ impl Device {
     /// As for [`Device::cuda`].
     pub fn from_cudarc(context: &Arc<CudaContext>) -> Result<Device, Error> {
         // SAFETY: the context is live, and the device keeps a reference to it.
-        let device = unsafe { CudaDevice::borrow(context.cu_ctx(), Some(Box::new(context.clone()))) }?;
+        let device = unsafe { CudaDevice::borrow(context.cu_ctx().cast(), Some(Box::new(context.clone()))) }?;
         Ok(Device::from_backend(Arc::new(device)))
     }
 }
@@ -53,7 +53,7 @@ impl Queue {
     pub fn from_cudarc(device: &Device, stream: &Arc<CudaStream>) -> Result<Queue, Error> {
         let context = &cuda(device)?.context;
         // SAFETY: a live stream, and the queue keeps a reference to it.
-        let queue = unsafe { Stream::borrowed(context, stream.cu_stream(), Some(Box::new(stream.clone()))) }?;
+        let queue = unsafe { Stream::borrowed(context, stream.cu_stream().cast(), Some(Box::new(stream.clone()))) }?;
         Ok(Queue::from_backend(device.clone(), Box::new(queue)))
     }
 }
@@ -68,7 +68,7 @@ impl Program {
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
     pub fn from_cudarc(device: &Device, name: &str, function: &CudaFunction) -> Result<Program, Error> {
         // SAFETY: a live function, kept so by the clone that goes with it.
-        unsafe { Program::of_function(device, name, function.cu_function(), Some(Box::new(function.clone()))) }
+        unsafe { Program::of_function(device, name, function.cu_function().cast(), Some(Box::new(function.clone()))) }
     }
 }
 

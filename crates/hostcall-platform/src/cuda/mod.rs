@@ -3,7 +3,7 @@
 //!
 //! A device is its *primary* context. The CUDA runtime and cudarc use the same one, so pointers, streams and events
 //! can be exchanged with them ([`crate::Device::from_raw_cuda_context`] and its neighbours; with the feature `cudarc`
-//! also in cudarc's own types). Users should know these choices:
+//! also in the types of a cudarc of whatever CUDA version). Users should know these choices:
 //!
 //! * **Modules are loaded eagerly.** Under lazy loading the first launch of a kernel waits for the context to fall
 //!   idle, and a kernel that waits for the host never lets it. So `CUDA_MODULE_LOADING=EAGER` is set before the driver
@@ -32,13 +32,13 @@ mod quiet;
 mod raw;
 mod release;
 mod stream;
+pub mod sys;
 mod watch;
 mod window;
 
 #[cfg(feature = "cudarc")]
 mod interop;
 
-pub use cudarc::driver::sys;
 pub use device::CudaInfo;
 pub(crate) use device::CudaPlugin;
 pub use device::arch;

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::{Context, Entered};
 use super::driver::Status;
@@ -56,11 +56,11 @@ impl Module {
 
         let (mut info_log, mut error_log) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
         let mut keys = [
-            sys::CUjit_option::CU_JIT_INFO_LOG_BUFFER as c_int,
-            sys::CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES as c_int,
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER as c_int,
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as c_int,
-            sys::CUjit_option::CU_JIT_LOG_VERBOSE as c_int,
+            sys::CU_JIT_INFO_LOG_BUFFER,
+            sys::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+            sys::CU_JIT_ERROR_LOG_BUFFER,
+            sys::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            sys::CU_JIT_LOG_VERBOSE,
         ];
         // Numbers travel as pointers (cuda.h).
         let number = |n: usize| std::ptr::without_provenance_mut::<c_void>(n);
@@ -187,17 +187,17 @@ impl Module {
             Err(failed) if failed.status == Status::NOT_FOUND => return Ok(None),
             result => entered.check(result)?,
         }
-        let attribute = |attribute: sys::CUfunction_attribute| {
+        let attribute = |attribute: c_int| {
             let mut value = 0;
             // SAFETY: an out parameter, a live function.
-            entered.check(unsafe { entered.driver.function_attribute(&mut value, attribute as c_int, raw) })?;
+            entered.check(unsafe { entered.driver.function_attribute(&mut value, attribute, raw) })?;
             Ok::<u32, Error>(value.max(0) as u32)
         };
         let info = KernelInfo {
-            max_group_size: attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            registers: attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
-            shared_bytes: attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-            local_bytes: attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            max_group_size: attribute(sys::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            registers: attribute(sys::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            shared_bytes: attribute(sys::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            local_bytes: attribute(sys::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
         };
         Ok(Some(Function { module: self.clone(), name: name.to_owned(), raw, info, dynamic_shared: AtomicU32::new(DYNAMIC_SHARED_FREE) }))
     }
@@ -269,7 +269,7 @@ impl Function {
         if self.allows_dynamic_shared(bytes) {
             return Ok(());
         }
-        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
+        let attribute = sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let value = c_int::try_from(bytes).unwrap_or(c_int::MAX);
         // SAFETY: a live function.
         match unsafe { entered.driver.function_set_attribute(self.raw, attribute, value) } {

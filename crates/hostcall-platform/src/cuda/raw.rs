@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::device::{CudaDevice, CudaInfo};
 use super::module::{Loaded, Module};
@@ -31,8 +31,8 @@ pub enum Limit {
 impl Limit {
     fn raw(self) -> i32 {
         match self {
-            Limit::StackBytes => sys::CUlimit::CU_LIMIT_STACK_SIZE as i32,
-            Limit::MallocHeapBytes => sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE as i32,
+            Limit::StackBytes => sys::CU_LIMIT_STACK_SIZE,
+            Limit::MallocHeapBytes => sys::CU_LIMIT_MALLOC_HEAP_SIZE,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::{Context, Owner, lock};
 use super::driver::{Driver, Failed};

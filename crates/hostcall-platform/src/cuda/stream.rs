@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::{Context, Entered, STREAM_NON_BLOCKING};
 use super::driver::Status;
@@ -357,7 +357,7 @@ impl BackendQueue for Stream {
         }
         // Relaxed: a queue may be handed to another thread between begin and end, and nothing that other code does
         // meanwhile is refused.
-        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
+        let mode = sys::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: live handle.
         entered.check(unsafe { entered.driver.stream_begin_capture(self.raw, mode) })?;
         state.capture = Some(Recorded::default());

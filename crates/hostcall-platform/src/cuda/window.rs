@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cudarc::driver::sys;
+use super::sys;
 
 use super::context::{Context, Entered};
 use super::driver::{Driver, Failed};
@@ -64,9 +64,9 @@ impl Imported {
     fn new(context: &Arc<Context>, entered: &Entered<'_>, may: MayWait, mut exported: vulkan::Exported) -> Result<Imported, Error> {
         let handle = exported.take_handle().ok_or_else(|| unavailable("Vulkan gave no descriptor of its memory".into()))?;
         let bytes = exported.bytes() as u64;
-        let wanted = sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC {
-            type_: sys::CUexternalMemoryHandleType::CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-            handle: sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st__bindgen_ty_1 { fd: handle.as_raw_fd() },
+        let wanted = sys::ExternalMemoryHandle {
+            kind: sys::CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+            handle: sys::ExternalHandle { fd: handle.as_raw_fd() },
             size: bytes,
             flags: 0,
             reserved: [0; 16],
@@ -77,7 +77,7 @@ impl Imported {
         // The driver has it now.
         let _ = handle.into_raw_fd();
         let mut imported = Imported { pointer: 0, memory, exported };
-        let all = sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset: 0, size: bytes, flags: 0, reserved: [0; 16] };
+        let all = sys::ExternalMemoryBuffer { offset: 0, size: bytes, flags: 0, reserved: [0; 16] };
         // SAFETY: an out parameter; imported just now.
         let mapped = unsafe { entered.driver.external_memory_buffer(may, &mut imported.pointer, memory, &all) };
         if let Err(failed) = mapped {
@@ -126,7 +126,7 @@ impl VulkanWindow {
         let mut uuid = sys::CUuuid { bytes: [0; 16] };
         // SAFETY: an out parameter; the device is valid.
         entered.check(unsafe { entered.driver.device_uuid(&mut uuid, context.device) })?;
-        let exported = vulkan::Exported::new(uuid.bytes.map(|byte| byte as u8), bytes).map_err(unavailable)?;
+        let exported = vulkan::Exported::new(uuid.bytes, bytes).map_err(unavailable)?;
         let host = exported.host();
         let imported = Imported::new(context, &entered, may, exported)?;
         let (address, _reachable) = (imported.pointer, Reachable::new(context));

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys;
+use super::super::sys;
 
 use super::Flat;
 use crate::backend::BackendMemory;

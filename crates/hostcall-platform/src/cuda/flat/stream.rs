@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use cudarc::driver::sys;
+use super::super::sys;
 
 use super::Flat;
 use super::calls::{Word, Words};
