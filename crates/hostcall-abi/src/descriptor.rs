@@ -14,6 +14,9 @@ pub const SERVICE_PREFIX: &str = "__HOSTCALL__";
 pub const SIGNATURE_PREFIX: &str = "__HOSTCALL_SIGNATURE__";
 /// Prefix of a kernel's parameter table, see [`KernelParams`].
 pub const KERNEL_PREFIX: &str = "__HOSTCALL_KERNEL__";
+/// Prefix of a word (`u32`) that a kernel has if nobody can tell how much stack its lanes need: it may reach a call
+/// through a pointer, or itself. `hostcall-build` writes it. (The compilers' own metadata does not always say so.)
+pub const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 /// Everything a kernel must know of its port buffer. All addresses are as the device sees them.
 ///

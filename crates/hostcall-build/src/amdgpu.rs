@@ -31,9 +31,8 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
     if style == Style::Program {
         module = with_shared_stacks(package, gpu, &module, dir)?;
     }
-    let [marked, object, code] = ["marked.ll", "image.o", "image.co"].map(|name| dir.join(name));
-    let text = gpu.toolchain.llvm("llvm-dis").arg(&module).args(["-o", "-"]).text()?;
-    fs::write(&marked, with_stack_words(text, gpu.convention)).map_err(BuildError::io("write", &marked))?;
+    let marked = bitcode::with_stack_words(gpu, &module, dir)?;
+    let [object, code] = ["image.o", "image.co"].map(|name| dir.join(name));
     let llc = gpu.toolchain.llvm("llc").args(["-O3", "-filetype=obj", "-relocation-model=pic"]).arg(format!("-mcpu={}", gpu.cpu));
     let llc = llc.arg(format!("--amdhsa-code-object-version={}", if gpu.cpu.ends_with("-generic") { 6 } else { 5 }));
     // Else arrays of the stack become memory of the workgroup, as if there were 1024 lanes of each: 32 KiB for one
@@ -50,31 +49,4 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
 fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
     bitcode::with_stacks(package, gpu, shared_stacks::share_amd(&module), dir)
-}
-
-/// Begins the name of the word that says of a kernel whose name follows that nobody can tell how much stack it needs.
-/// Read by `offload::hsa`.
-const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
-
-/// The module with a word beside each kernel whose stack has no known bound.
-fn with_stack_words(mut module: String, convention: &str) -> String {
-    let words: String = shared_stacks::unbounded(&module, convention)
-        .into_iter()
-        .map(|kernel| format!("@{STACK_PREFIX}{kernel} = protected addrspace(1) constant i32 1, align 4\n"))
-        .collect();
-    module.push_str(&words);
-    module
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_kernels_whose_stack_has_no_known_bound_get_a_word() {
-        let module = "define amdgpu_kernel void @leaf() {\n  ret void\n}\ndefine amdgpu_kernel void @deep() {\n  call void @again()\n  ret void\n}\n\
-            define void @again() {\n  call void @again()\n  ret void\n}\n";
-        let marked = with_stack_words(module.to_owned(), "amdgpu_kernel");
-        assert_eq!(marked, module.to_owned() + "@__HOSTCALL_STACK__deep = protected addrspace(1) constant i32 1, align 4\n");
-    }
 }

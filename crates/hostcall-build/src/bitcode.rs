@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::gpu::Gpu;
 use crate::module::{definition, is_kernel, symbol};
 use crate::shared_stacks::StackError;
-use crate::{BuildError, atomics, cargo, flags, lanes, panics, recipe, words};
+use crate::{BuildError, atomics, cargo, flags, lanes, panics, recipe, shared_stacks, words};
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
@@ -290,9 +290,32 @@ pub(crate) fn with_stacks(package: &str, gpu: &Gpu<'_>, shared: Result<String, S
     Ok(inlined)
 }
 
+/// The optimised module with a word beside each kernel whose stack has no known bound; its path.
+pub(crate) fn with_stack_words(gpu: &Gpu<'_>, module: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let mut text = gpu.toolchain.llvm("llvm-dis").arg(module).args(["-o", "-"]).text()?;
+    text += &stack_words(&text, gpu.convention);
+    let worded = dir.join("worded.ll");
+    fs::write(&worded, text).map_err(BuildError::io("write", &worded))?;
+    Ok(worded)
+}
+
+/// Definitions of these words, which `hostcall_abi::STACK_PREFIX` names.
+fn stack_words(module: &str, convention: &str) -> String {
+    let kernels = shared_stacks::unbounded(module, convention).into_iter();
+    kernels.map(|kernel| format!("@__HOSTCALL_STACK__{kernel} = protected addrspace(1) constant i32 1, align 4\n")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_kernels_whose_stack_has_no_known_bound_get_a_word() {
+        let module = "define amdgpu_kernel void @leaf() {\n  ret void\n}\ndefine amdgpu_kernel void @deep() {\n  call void @again()\n  ret void\n}\n\
+            define void @again() {\n  call void @again()\n  ret void\n}\n";
+        let words = stack_words(module, "amdgpu_kernel");
+        assert_eq!(words, "@__HOSTCALL_STACK__deep = protected addrspace(1) constant i32 1, align 4\n");
+    }
 
     #[test]
     fn kernels_and_the_hosts_words_stay_visible_and_nothing_else() {

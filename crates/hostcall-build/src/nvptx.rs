@@ -21,8 +21,10 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
 /// From one module to PTX.
 pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
     let mut module = bitcode::optimise(package, gpu, style, linked, dir)?;
-    if style == Style::Program {
-        module = with_shared_stacks(package, gpu, &module, dir)?;
+    match style {
+        // Whoever loads them may have given lanes little stack.
+        Style::Kernels => module = bitcode::with_stack_words(gpu, &module, dir)?,
+        Style::Program => module = with_shared_stacks(package, gpu, &module, dir)?,
     }
     Ok(code(gpu, &module, dir)?.into_bytes())
 }

@@ -264,6 +264,10 @@ fn a_kernel_as_users_write_it_builds_for_nvidia_and_assembles() {
     for name in ["__hostcall_abi", "__hostcall_device", "__HOSTCALL__Host__add42", "__HOSTCALL_SIGNATURE__Host__add42"] {
         assert!(text.lines().any(|line| line.contains(".visible") && line.contains(name)), "{name}");
     }
+    for (kernel, unbounded) in [("demo", true), ("leaf", false), ("recursive", true)] {
+        let word = format!("__HOSTCALL_STACK__{kernel} ");
+        assert_eq!(text.lines().any(|line| line.contains(".visible") && line.contains(&word)), unbounded, "{kernel}");
+    }
     match Ptxas::find() {
         Ok(ptxas) => drop(ptxas.assemble(text.as_bytes(), "sm_90").unwrap_or_else(|error| panic!("{error}"))),
         Err(error) => println!("not assembled: {error}"),

@@ -2,7 +2,8 @@
 #include "check.h"
 #include "definitions.h"
 
-extern int fake_destroyed, fake_loaded;
+extern int fake_destroyed, fake_loaded, fake_unbounded;
+extern size_t fake_stack;
 extern void fake_enter(void *);
 extern void *fake_context, *fake_module, *fake_function;
 extern unsigned char fake_globals[160];
@@ -72,6 +73,21 @@ int main(void) {
   is_attached(server, &attachment);
   CHECK(hc_attach_cuda_library(server, fake_function, "library", &attachment) == HC_DEVICE && attachment == NULL);
   CHECK(hc_attach_cuda_module(server, fake_function, "module", &attachment) == HC_DEVICE && attachment == NULL);
+
+  /* Lanes' stacks grow for kernels only of which nobody knows what they need, and nobody's shrink. */
+  fake_stack = 1 << 10;
+  MUST(hc_attach_cuda_module(server, fake_module, "module", &attachment));
+  is_attached(server, &attachment);
+  CHECK(fake_stack == 1 << 10);
+  fake_unbounded = 1;
+  MUST(hc_attach_cuda_module(server, fake_module, "module", &attachment));
+  is_attached(server, &attachment);
+  CHECK(fake_stack == 8 << 10);
+  fake_stack = 1 << 16;
+  MUST(hc_attach_cuda_function(server, fake_function, "function", &attachment));
+  is_attached(server, &attachment);
+  CHECK(fake_stack == 1 << 16);
+  fake_unbounded = 0;
 
   fake_signature++;
   CHECK(hc_attach_cuda_module(server, fake_module, "module", &attachment) == HC_MISMATCH && attachment == NULL);

@@ -16,6 +16,8 @@ _Thread_local void *fake_current;
  * driver may have them wait for what was kept. */
 int fake_held, fake_waits;
 int fake_modules, fake_streams; /* how many there are */
+size_t fake_stack = 1 << 16; /* a lane's, in bytes */
+int fake_unbounded; /* whether its kernel has the word of those that may need any amount of it */
 static void count(int *of, int by) { __atomic_fetch_add(of, by, __ATOMIC_SEQ_CST); }
 unsigned char fake_globals[160] __attribute__((aligned(64)));
 uint64_t fake_signature;
@@ -30,7 +32,7 @@ void *fake_context = context, *fake_module = module, *fake_function = function;
   WEAK R name(void) { return 801; }
 
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
-OK(cuEventDestroy_v2) OK(cuCtxSetLimit) OK(cuThreadExchangeStreamCaptureMode)
+OK(cuEventDestroy_v2) OK(cuThreadExchangeStreamCaptureMode)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
 NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
@@ -86,7 +88,8 @@ static R current(void) { return fake_current == context ? 0 : fake_current == NU
 R cuCtxSetCurrent(void *c) { if (c != NULL && c != context) return 201; fake_switched++; fake_current = c; return 0; }
 R cuCtxGetDevice(int *d) { *d = 0; return 0; }
 R cuCtxGetCurrent(void **c) { *c = fake_current; return 0; }
-R cuCtxGetLimit(size_t *v, int l) { (void)l; *v = 1 << 16; return 0; }
+R cuCtxGetLimit(size_t *v, int l) { (void)l; *v = fake_stack; return 0; }
+R cuCtxSetLimit(int l, size_t v) { (void)l; fake_stack = v; return 0; }
 R cuMemGetInfo_v2(size_t *f, size_t *t) { *f = *t = (size_t)1 << 30; return 0; }
 /* The latest blocks of the device. */
 enum { BLOCKS = 64 };
@@ -176,6 +179,7 @@ WEAK R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
   if (m != module) return 400;
   if (strcmp(name, "__hostcall_device") == 0) { *p = start; *bytes = 128; return 0; }
   if (strcmp(name, "__hostcall_abi") == 0) { *p = start + 128; *bytes = 4; return 0; }
+  if (fake_unbounded && strcmp(name, "__HOSTCALL_STACK__kernel") == 0) { *p = start + 136; *bytes = 4; return 0; }
   if (strcmp(name, "__HOSTCALL__Typed__add42") == 0) { *p = start + 132; *bytes = 4; return 0; }
   if (strcmp(name, "__HOSTCALL_SIGNATURE__Typed__add42") == 0) { *p = (P)(uintptr_t)&fake_signature; *bytes = 8; return 0; }
   return 500;

@@ -134,6 +134,11 @@ impl CudaDevice {
         if now >= bytes {
             return Ok(());
         }
+        tracing::info!(
+            "each of {lanes} lanes has {bytes} bytes of stack: {} MiB of the memory of {}",
+            lanes * bytes as u64 >> 20,
+            self.info.name
+        );
         // SAFETY: a context is current.
         entered.check(unsafe { entered.driver.ctx_set_limit(may, limit, bytes) })
     }

@@ -61,8 +61,7 @@ impl Queue {
 impl Program {
     /// The program that a cudarc function (of the same context) is part of, with all its kernels and globals.
     ///
-    /// The context's [stacks](crate::cuda::Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device
-    /// that is opened here.
+    /// The context's stacks are seen to as by [`Program::from_raw_module`].
     ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].

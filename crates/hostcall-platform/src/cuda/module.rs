@@ -14,6 +14,7 @@ use super::image::{self, Form};
 use super::release::Resource;
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
+use hostcall_abi::descriptor::STACK_PREFIX;
 use offload_image::{Image, ImageKind};
 
 /// Bytes kept of each log of the driver's compiler.
@@ -125,6 +126,26 @@ impl Module {
         self.functions(&entered)?.into_iter().map(name).collect()
     }
 
+    /// The global of a name, if there is one.
+    fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
+        let Ok(symbol) = CString::new(name) else { return Ok(None) };
+        let entered = self.context.enter()?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: out parameters, a live module, a C string.
+        match unsafe { entered.driver.module_global(&mut address, &mut bytes, self.raw, symbol.as_ptr()) } {
+            // Constants lie in memory that copies can write, too.
+            Ok(()) => Ok(Some(GlobalInfo { address, size: bytes, writable: true })),
+            Err(failed) if failed.status == Status::NOT_FOUND => Ok(None),
+            Err(failed) => Err(entered.error(&failed)),
+        }
+    }
+
+    /// Whether nobody can tell how much stack one of its kernels needs: [`STACK_PREFIX`].
+    pub(super) fn has_unbounded_stacks(&self) -> Result<bool, Error> {
+        let names = self.function_names()?;
+        names.iter().try_fold(false, |found, name| Ok(found || self.global(&format!("{STACK_PREFIX}{name}"))?.is_some()))
+    }
+
     /// Somebody else's module.
     ///
     /// # Safety
@@ -221,16 +242,7 @@ unsafe impl BackendProgram for Loaded {
     }
 
     fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
-        let Ok(symbol) = CString::new(name) else { return Ok(None) };
-        let entered = self.0.context.enter()?;
-        let (mut address, mut bytes) = (0, 0);
-        // SAFETY: out parameters, a live module, a C string.
-        match unsafe { entered.driver.module_global(&mut address, &mut bytes, self.0.raw, symbol.as_ptr()) } {
-            // Constants lie in memory that copies can write, too.
-            Ok(()) => Ok(Some(GlobalInfo { address, size: bytes, writable: true })),
-            Err(failed) if failed.status == Status::NOT_FOUND => Ok(None),
-            Err(failed) => Err(entered.error(&failed)),
-        }
+        self.0.global(name)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -132,12 +132,21 @@ impl Queue {
     }
 }
 
+/// A program of somebody else's module, and room for its lanes' stacks.
+fn borrowed(device: &Device, name: &str, module: Module) -> Result<Program, Error> {
+    if module.has_unbounded_stacks()? {
+        cuda(device)?.make_room_for_stacks()?;
+    }
+    Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+}
+
 impl Program {
     /// A program of a module that was loaded elsewhere. Its kernels are loaded onto the device now, if they were not
     /// yet.
     ///
-    /// The context's [stacks](Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device that is opened
-    /// here: lanes that format text would overstep the driver's 1 KiB.
+    /// If nobody can tell how much stack one of its kernels needs (which formats text, calls through pointers or calls
+    /// itself, and was built by `hostcall-build`), the context's [stacks](Limit::StackBytes) grow to 8 KiB, as for
+    /// every device that is opened here: its lanes would overstep the driver's 1 KiB. Others leave them as they are.
     ///
     /// # Safety
     /// * `module` is a live module of the device's context, and outlives the result and its kernels and globals.
@@ -146,10 +155,8 @@ impl Program {
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
     pub unsafe fn from_raw_module(device: &Device, name: &str, module: sys::CUmodule) -> Result<Program, Error> {
         let cuda = cuda(device)?;
-        cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
-        let module = unsafe { Module::borrowed(&cuda.context, module, None) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        borrowed(device, name, unsafe { Module::borrowed(&cuda.context, module, None) }?)
     }
 
     /// A program of a library (`cuLibraryLoadData`, and what the CUDA runtime loads) that was loaded elsewhere, in the
@@ -162,10 +169,8 @@ impl Program {
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
     pub unsafe fn from_raw_library(device: &Device, name: &str, library: sys::CUlibrary) -> Result<Program, Error> {
         let cuda = cuda(device)?;
-        cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
-        let module = unsafe { Module::of_library(&cuda.context, library) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        borrowed(device, name, unsafe { Module::of_library(&cuda.context, library) }?)
     }
 
     /// The program that a function is part of, which was loaded elsewhere. Stacks are seen to as by
@@ -191,10 +196,8 @@ impl Program {
         keep: Option<Box<dyn Any + Send + Sync>>,
     ) -> Result<Program, Error> {
         let cuda = cuda(device)?;
-        cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
-        let module = unsafe { Module::of_function(&cuda.context, function, keep) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        borrowed(device, name, unsafe { Module::of_function(&cuda.context, function, keep) }?)
     }
 
     /// Its CUDA module, if it is a CUDA program. Unloaded with the program.

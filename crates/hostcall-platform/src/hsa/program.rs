@@ -11,12 +11,8 @@ use super::runtime::Failed;
 use super::sys::*;
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
+use hostcall_abi::descriptor::STACK_PREFIX;
 use offload_image::Image;
-
-/// Begins the name of a word (`u32`) that says of a kernel whose name follows how much stack its lanes need cannot be
-/// told: it may reach a call through a pointer, or itself. (LLVM does not always say so in the kernel's own metadata.)
-/// Written by `hostcall-build`.
-const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 /// An executable, and the bytes that it was loaded from.
 pub(super) struct Executable {
