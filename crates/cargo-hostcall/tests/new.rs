@@ -57,26 +57,8 @@ impl OnePackage {
         let mut command = Command::new(program);
         command.current_dir(&self.dir).env("HOSTCALL_TARGETS", "sim").env_remove("RUSTFLAGS");
         // What the package depends on is built once for all runs of these tests.
-        command.env("CARGO_TARGET_DIR", OnePackage::shared());
+        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-package"));
         command
-    }
-
-    fn shared() -> PathBuf {
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-package")
-    }
-
-    /// Lets builds in the package's own `target`, and an editor's in `target/hostcall/editor`, find what is built in the
-    /// shared directory, but for the device's halves, which belong to one package each.
-    fn link_target(&self) {
-        let (shared, own) = (OnePackage::shared(), self.dir.join("target"));
-        let device = format!("hostcall/{}", hostcall_build::HostToolchain::find().expect("cargo runs this").triple);
-        let same = ["debug", "hostcall/release", &device].map(|dir| (dir, dir));
-        for (link, made) in same.into_iter().chain([("hostcall/editor/debug", "debug")]) {
-            let (link, made) = (own.join(link), shared.join(made));
-            std::fs::create_dir_all(link.parent().expect("it has one")).expect("made");
-            std::fs::create_dir_all(&made).expect("made");
-            std::os::unix::fs::symlink(made, link).expect("linked");
-        }
     }
 
     fn cargo(&self, words: &[&str]) -> Output {
@@ -177,7 +159,6 @@ fn the_settings_for_editors_name_the_half_that_a_build_writes() {
     let projects = &serde_json::from_str::<serde_json::Value>(&settings).expect("it is JSON")["rust-analyzer.linkedProjects"];
     assert_eq!(projects, &serde_json::json!(["Cargo.toml", "target/hostcall/kernels/first-call/Cargo.toml"]));
     // Asks cargo as rust-analyzer does: which files are the half's, and what holds in them.
-    package.link_target();
     let mut build = package.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let built = build.env_remove("CARGO_TARGET_DIR").args(["check", "-q"]).output().expect("cargo runs");
     assert!(built.status.success(), "{}", said(&built));
