@@ -1,8 +1,8 @@
 //! The part that all GPU targets share: from a kernel crate to optimised bitcode.
 //!
-//! Cargo builds the crate, its dependencies, `alloc` and `core` as a static library, with link-time optimisation "on"
-//! (so that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no
-//! linker is run. Then, outside rustc:
+//! Cargo builds the crate and its dependencies as a static library against the `core` and `alloc` of [`corelib`], with
+//! link-time optimisation "on" (so that all of it ends as bitcode in one archive, allocator shim included) but with no
+//! optimisation passes, and no linker is run. Then, outside rustc:
 //!
 //! 1. `llvm-link` makes one module of it. For NVIDIA, atomic instructions get the fences that the back end forgets
 //!    ([`atomics`]). Calls of the most usual panics go to functions that need no text ([`panics`]).
@@ -17,54 +17,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cache::cached;
-use crate::command::Run;
 use crate::context::Context;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, LAST_CRATE};
 use crate::module::{definition, is_kernel, symbol};
 use crate::shared_stacks::StackError;
-use crate::{BuildError, atomics, cargo, flags, lanes, panics, recipe, shared_stacks, words};
+use crate::{BuildError, atomics, corelib, flags, lanes, panics, recipe, shared_stacks, words};
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
 
 /// Builds the crate for a GPU; the archive of unoptimised bitcode.
 pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, BuildError> {
-    let toolchain = gpu.toolchain;
     let mut all = flags::common();
-    all.push("-Cno-prepopulate-passes".into());
-    if gpu.triple.starts_with("amdgcn") {
-        all.push(flags::REPAIR.into());
-    }
-    all.push(format!("-Ctarget-cpu={}", gpu.cpu));
-    if !gpu.features.is_empty() {
-        all.push(format!("-Ctarget-feature={}", gpu.features));
-    }
-    all.push(format!("--remap-path-prefix={}=rust", toolchain.sysroot.join("lib/rustlib/src/rust").display()));
+    all.extend(gpu.flags());
+    all.push(format!("--sysroot={}", corelib::sysroot(gpu, &context.source.target_dir)?.display()));
     context.source.remap(&mut all);
-    let run = Run::new(&toolchain.cargo)
-        .without_outer_cargo()
-        .dir(&context.source.dir)
-        .env("RUSTC", &toolchain.rustc)
-        .env("RUSTC_BOOTSTRAP", "1")
-        // One for each architecture: cargo gives builds that differ in flags alone the same file names, and would build
-        // `core` again at every change from one to another.
-        .env("CARGO_TARGET_DIR", context.source.target_dir.join(gpu.cpu))
-        .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
-        .env("CARGO_PROFILE_RELEASE_LTO", "fat")
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
-        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-        .env("CARGO_PROFILE_RELEASE_INCREMENTAL", "false")
-        .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", gpu.triple])
-        .args(["-Zbuild-std=core,alloc", "-Zbuild-std-features=compiler-builtins-mem,optimize_for_size"])
+    let run = gpu
+        .cargo(&context.source.dir, &context.source.target_dir, &all)?
         .args(context.feature_arguments())
         .arg("--manifest-path")
         .arg(&context.source.manifest)
-        .arg(cargo::MESSAGES)
-        // Only for the last crate: earlier ones are bitcode already. It makes the archive bitcode instead of machine
-        // code, and so keeps rustc from asking a back end for code, which for AMD it would then hand to a linker.
-        .args(["--", "-Clinker-plugin-lto", &format!("-Zcrate-attr=feature({})", flags::KERNEL_FEATURES)]);
+        .args(["--", LAST_CRATE, &format!("-Zcrate-attr=feature({})", flags::KERNEL_FEATURES)]);
     context.artifact(run, gpu.triple, ".a")
 }
 

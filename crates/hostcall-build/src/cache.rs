@@ -57,6 +57,23 @@ pub(crate) fn cache_directory(name: &str) -> Result<PathBuf, BuildError> {
     Ok(dir)
 }
 
+/// Held by one process at a time; the others wait.
+pub(crate) struct Lock {
+    _file: fs::File,
+}
+
+impl Lock {
+    /// Takes the lock in that file; `waits` is called first if another process has it.
+    pub(crate) fn take(path: &Path, waits: impl FnOnce()) -> Result<Lock, BuildError> {
+        let file = fs::File::create(path).map_err(BuildError::io("create", path))?;
+        if file.try_lock().is_err() {
+            waits();
+            file.lock().map_err(BuildError::io("lock", path))?;
+        }
+        Ok(Lock { _file: file })
+    }
+}
+
 /// A directory that is gone when this is dropped.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 

@@ -37,6 +37,12 @@ impl Compiled {
         made.flat_map(|artifact| &artifact.files).find(|file| file.to_string_lossy().ends_with(suffix)).map(PathBuf::as_path)
     }
 
+    /// All files with that suffix.
+    pub(crate) fn files(&self, suffix: &str) -> impl Iterator<Item = &Path> {
+        let all = self.artifacts.iter().flat_map(|artifact| &artifact.files);
+        all.filter(move |file| file.to_string_lossy().ends_with(suffix)).map(PathBuf::as_path)
+    }
+
     /// The programs.
     pub(crate) fn executables(&self) -> impl Iterator<Item = &Path> {
         self.artifacts.iter().filter_map(|artifact| artifact.executable.as_deref())

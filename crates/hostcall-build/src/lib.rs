@@ -24,6 +24,7 @@ mod cargo;
 mod command;
 mod context;
 mod copies;
+mod corelib;
 mod cuda;
 mod doctor;
 mod error;

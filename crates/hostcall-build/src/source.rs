@@ -112,8 +112,8 @@ impl Source {
     /// Flags that keep this machine's directories out of the image, so that equal sources give equal images, and panic
     /// messages name `crates/shared/src/lib.rs`.
     ///
-    /// Cargo builds `core` again whenever a flag changes. So what is cut off is the directory that all packages share:
-    /// then all kernel crates of one repository are built with the same flags, and with one `core`.
+    /// Cargo builds crates again whenever a flag changes. So what is cut off is the directory that all packages share:
+    /// then all kernel crates of one repository are built with the same flags, and share what they depend on.
     pub(crate) fn remap(&self, flags: &mut Vec<String>) {
         // The last flag that matches wins, so the general one comes first.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);

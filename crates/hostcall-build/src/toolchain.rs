@@ -155,6 +155,17 @@ impl DeviceToolchain {
     }
 }
 
+/// Arguments for a cargo that builds the standard library in `library`: what that depends on comes with rust-src, where
+/// it is not missing, and not over the network.
+pub(crate) fn vendored(library: &Path) -> Vec<String> {
+    let vendor = library.join("vendor");
+    if !vendor.is_dir() {
+        return Vec::new();
+    }
+    let directory = format!("source.vendored-sources.directory={vendor:?}");
+    ["--offline", "--config", "source.crates-io.replace-with=\"vendored-sources\"", "--config", &directory].map(String::from).to_vec()
+}
+
 /// The directory with all of [`LLVM_TOOLS`] of that version.
 fn llvm_directory(bundled: &Path, major: u32) -> Option<PathBuf> {
     let mut directories: Vec<PathBuf> = env::var_os("HOSTCALL_LLVM_BIN").map(PathBuf::from).into_iter().collect();

@@ -31,7 +31,7 @@ fn image_with(what: &str, features: &[&str], target: Target) -> Image {
     let mut spec = ProgramSpec::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(what));
     spec.targets = vec![target];
     spec.features = features.iter().copied().map(Into::into).collect();
-    spec.target_dir = Some(if [FIXED, SENDS, PACKETS].contains(&what) { temporary.join("hostcall-calls") } else { shared });
+    spec.target_dir = Some(if [FIXED, SENDS].contains(&what) { temporary.join("hostcall-calls") } else { shared });
     build_program(&spec).unwrap_or_else(|error| panic!("{error}")).bundle.images.remove(0)
 }
 

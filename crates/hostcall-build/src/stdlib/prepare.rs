@@ -9,9 +9,10 @@ use serde_json::json;
 use super::machine::Machine;
 use super::sysroot::{DESCRIPTION, RECIPE, Sysroot, flags};
 use super::{known, overlay, runtime, tools};
-use crate::cache::{Scratch, cache_directory};
+use crate::cache::{Lock, Scratch, cache_directory};
 use crate::command::Run;
 use crate::flags::C_OF_X86_64;
+use crate::toolchain::vendored;
 use crate::{BuildError, DeviceToolchain, Piece};
 
 impl Sysroot {
@@ -31,7 +32,7 @@ impl Sysroot {
             None => Sysroot::find_or_build(machine, &cache, &mut progress)?,
         };
         sysroot.tools = tools::directory(&sysroot.dir, &program, &runtime::source_directory()?);
-        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), &mut progress)?;
+        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), || progress(WAITING))?;
         tools::install(&sysroot.tools, &program)?;
         runtime::refresh(&sysroot, &cache, &mut progress)?;
         Ok(sysroot)
@@ -40,7 +41,7 @@ impl Sysroot {
     /// The sysroot of the toolchain that is there now.
     fn find_or_build(machine: &Machine, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<Sysroot, BuildError> {
         let (sysroot, specification) = Sysroot::find(machine, cache)?;
-        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), progress)?;
+        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), || progress(WAITING))?;
         if !sysroot.is_built() {
             progress(&format!("building std for {machine} with {}, once: a minute or two", sysroot.toolchain.version));
             sysroot.build(cache, &specification)?;
@@ -91,7 +92,7 @@ impl Sysroot {
         let target_dir = scratch.0.join("target");
         let package = scratch.0.join("package");
         write_package(&package, &library, self.machine.is_gpu())?;
-        let mut run = Run::new(&self.toolchain.cargo)
+        let run = Run::new(&self.toolchain.cargo)
             .without_outer_cargo()
             .dir(&package)
             .echo(true)
@@ -104,11 +105,8 @@ impl Sysroot {
             .env("__CARGO_DEFAULT_LIB_METADATA", "hostcall-std")
             .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .args(["build", "--release", "--target", &name]);
-        if library.join("vendor").is_dir() {
-            let vendor = format!("source.vendored-sources.directory={:?}", library.join("vendor"));
-            run = run.args(["--offline", "--config", "source.crates-io.replace-with=\"vendored-sources\"", "--config", &vendor]);
-        }
+            .args(["build", "--release", "--target", &name])
+            .args(vendored(&library));
         run.output()?;
         let built = target_dir.join(&name).join("release/deps");
         for entry in fs::read_dir(&built).map_err(BuildError::io("read", &built))? {
@@ -164,21 +162,7 @@ fn write_package(dir: &Path, library: &Path, small: bool) -> Result<(), BuildErr
     write("Cargo.lock", &fs::read(&lock).map_err(BuildError::io("read", &lock))?)
 }
 
+const WAITING: &str = "waiting for another process that prepares std";
+
 /// Stands for the linker where the key is computed. Each program's compiler names its own linker on the command line.
 const LINKER_PLACE: &str = "HOSTCALL_LINK";
-
-/// One process at a time prepares a machine; the others wait.
-struct Lock {
-    _file: fs::File,
-}
-
-impl Lock {
-    fn take(path: &Path, progress: &mut impl FnMut(&str)) -> Result<Lock, BuildError> {
-        let file = fs::File::create(path).map_err(BuildError::io("create", path))?;
-        if file.try_lock().is_err() {
-            progress("waiting for another process that prepares std");
-            file.lock().map_err(BuildError::io("lock", path))?;
-        }
-        Ok(Lock { _file: file })
-    }
-}

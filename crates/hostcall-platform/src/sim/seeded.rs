@@ -9,7 +9,7 @@ use super::fibers::Wave;
 use super::grid::{Place, Run};
 use super::lane::Lane;
 use super::pool::Worker;
-use super::rendezvous::bits;
+use super::rendezvous::{Rendezvous, bits};
 use super::stack::Slab;
 use super::wait::{Running, backoff};
 
@@ -159,23 +159,48 @@ fn settle(resident: &Resident) {
 }
 
 /// Lanes that can run come first, and waves whose lanes can meet; now and then, or if there is nothing else, a paused
-/// lane looks again.
+/// lane looks again. This is done at every step of every lane, so choices are counted and never listed.
 fn choose(residents: &[Resident], random: &mut Random) -> Option<Choice> {
-    let (mut now, mut later) = (Vec::new(), Vec::new());
-    for (wave, resident) in residents.iter().enumerate() {
-        let r = resident.wave.meet();
-        now.extend(bits(r.ready).map(|lane| Choice::Lane(wave, lane)));
-        if r.ready == 0 && r.active != 0 {
-            now.extend((0..r.sites().len()).map(|site| Choice::Site(wave, site)));
-        }
-        later.extend(bits(r.paused).map(|lane| Choice::Look(wave, lane)));
-    }
-    if !later.is_empty() && (now.is_empty() || random.below(8) == 0) {
-        if now.is_empty() {
+    let count = |of: fn(&Rendezvous) -> usize| residents.iter().map(|resident| of(&resident.wave.meet())).sum::<usize>();
+    let (now, later) = (count(choices_now), count(choices_later));
+    if later != 0 && (now == 0 || random.below(8) == 0) {
+        if now == 0 {
             // Whoever they wait for is not here.
             std::thread::sleep(Duration::from_micros(50));
         }
-        return Some(later[random.below(later.len())]);
+        let (wave, n) = nth(residents, choices_later, random.below(later))?;
+        let lane = bits(residents[wave].wave.meet().paused).nth(n)?;
+        return Some(Choice::Look(wave, lane));
     }
-    (!now.is_empty()).then(|| now[random.below(now.len())])
+    if now == 0 {
+        return None;
+    }
+    let (wave, n) = nth(residents, choices_now, random.below(now))?;
+    let lane = bits(residents[wave].wave.meet().ready).nth(n);
+    Some(lane.map_or(Choice::Site(wave, n), |lane| Choice::Lane(wave, lane)))
+}
+
+/// How many lanes of a wave can run, or, if none can, at how many sites some can meet.
+fn choices_now(r: &Rendezvous) -> usize {
+    match (r.ready, r.active) {
+        (0, 0) => 0,
+        (0, _) => r.sites().len(),
+        (ready, _) => ready.count_ones() as usize,
+    }
+}
+
+fn choices_later(r: &Rendezvous) -> usize {
+    r.paused.count_ones() as usize
+}
+
+/// The wave that has the `n`-th of all choices, and which of its own that is.
+fn nth(residents: &[Resident], of: fn(&Rendezvous) -> usize, mut n: usize) -> Option<(usize, usize)> {
+    for (wave, resident) in residents.iter().enumerate() {
+        let own = of(&resident.wave.meet());
+        if n < own {
+            return Some((wave, n));
+        }
+        n -= own;
+    }
+    None
 }
