@@ -76,7 +76,7 @@ fn alone(sh: &Shell, output: &Path, names: &[String]) -> Result<Found> {
 
 /// A regular expression that matches this and nothing else.
 fn escaped(name: &str) -> String {
-    name.chars().flat_map(|c| (!c.is_alphanumeric() && c.is_ascii() && c != ' ').then_some('\\').into_iter().chain([c])).collect()
+    name.chars().flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// The rules that no test notices, and why.
@@ -213,6 +213,18 @@ mod tests {
         let found = Found { caught: vec![name.clone()], tests: BTreeMap::from([(name, tests)]), ..Found::default() };
         assert_eq!(found.noticed(), format!("{MISSED}\n    a::c\n    d\n"));
         assert!(found.rate().starts_with("1 of 1 broken rules were noticed (100.0 %)"));
+    }
+
+    #[test]
+    fn what_the_switchboard_says_counts_as_what_cargo_mutants_says() {
+        let outcomes = [("a", Outcome::Caught("t".to_owned())), ("b", Outcome::Timeout("u".to_owned())), ("c", Outcome::Missed(3))];
+        let outcomes = outcomes.map(|(name, outcome)| (name.to_owned(), outcome)).into();
+        let mut found = Found::said(outcomes, vec!["d".to_owned()]);
+        found.extend(Found { missed: vec!["e".to_owned()], ..Found::default() });
+        assert_eq!(found.noticed(), "a\n    t\nb\n    (a test hangs)\n    u\n");
+        assert!(found.rate().starts_with("2 of 4 broken rules were noticed (50.0 %), 1 of them by a test that hangs; 1 more"));
+        let name = "src/a.rs:1:2: replace + with * in <impl Add for A>::add";
+        assert_eq!(escaped(name), r"src/a\.rs:1:2: replace \+ with \* in <impl Add for A>::add");
     }
 
     #[test]

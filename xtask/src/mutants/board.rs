@@ -61,7 +61,9 @@ pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize) ->
     let results = Results::open(output.join(format!("tried-{}.jsonl", tree.fingerprint)))?;
     let here = |number: &usize, mutant: &Mutant| !left.contains_key(number) && wanted.contains(&mutant.name);
     let open = |mutant: &Mutant| !results.old.contains_key(&mutant.name);
-    let todo: Vec<(usize, &Mutant)> = all.iter().enumerate().filter(|(number, mutant)| here(number, mutant) && open(mutant)).collect();
+    let mut todo: Vec<(usize, &Mutant)> = all.iter().enumerate().filter(|(number, mutant)| here(number, mutant) && open(mutant)).collect();
+    // What guards the host comes before what it offers.
+    todo.sort_by_key(|(_, mutant)| mutant.file.contains("/builtin/"));
     println!("{} tests, {} rules to break", tests.len(), todo.len());
     trial::spread(jobs, todo, |(number, mutant), folder| results.add(&mutant.name, trial::attempt(&programs, &tests, number, folder)?))?;
     let mut said = Said { outcomes: results.all()?, ..Said::default() };

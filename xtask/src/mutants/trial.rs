@@ -177,3 +177,49 @@ fn wait(child: &mut Child, limit: Duration) -> Result<End> {
     child.stdout.take().context("the shell's output")?.read_to_string(&mut status)?;
     Ok(if status.trim() == "0" { End::Passed } else { End::Failed })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Three tests: one passes unless the rules 0 or 1 are broken, one reaches nothing, one fails as it is.
+    const PROGRAM: &str = r#"#!/bin/sh
+case "$1 $2" in
+    "--list "*) printf 'm::reaches: test\nm::idle: test\nm::fails: test\nm: benchmark\n'; exit ;;
+    *m::fails) exit 101 ;;
+    *m::idle) exit 0 ;;
+esac
+[ -z "$HOSTCALL_MUTANTS_REACHED" ] || printf '\001\001\001\000' > "$HOSTCALL_MUTANTS_REACHED"
+case "$HOSTCALL_MUTANT" in
+    0) exit 101 ;;
+    1) sleep 1000 & wait ;;
+esac
+"#;
+
+    #[test]
+    fn a_broken_rule_is_tried_by_the_tests_that_reach_it_until_one_fails_or_hangs() {
+        let folder = Folder::new(1000).unwrap();
+        let file = folder.0.with_extension("sh");
+        fs::write(&file, PROGRAM).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let programs = [Program { name: "crate::program".to_owned(), file: file.clone(), directory: std::env::temp_dir() }];
+        let tests = record(&programs, 4, 2).unwrap();
+        let reached = |name: &str| tests.iter().find(|test| test.name == name).map(|test| test.reached.len());
+        assert_eq!((tests.len(), reached("crate::program m::reaches"), reached("crate::program m::idle")), (2, Some(3), Some(0)));
+        let outcomes = Mutex::new(Vec::new());
+        spread(2, (0..4).collect(), |number, folder| {
+            let outcome = attempt(&programs, &tests, number, folder)?;
+            outcomes.lock().unwrap().push((number, outcome));
+            Ok(())
+        })
+        .unwrap();
+        let mut outcomes = outcomes.into_inner().unwrap();
+        outcomes.sort_by_key(|(number, _)| *number);
+        let name = || "crate::program m::reaches".to_owned();
+        let expected = [Outcome::Caught(name()), Outcome::Timeout(name()), Outcome::Missed(1), Outcome::Missed(0)];
+        assert_eq!(outcomes, (0..).zip(expected).collect::<Vec<_>>());
+        fs::remove_file(file).unwrap();
+    }
+}
