@@ -45,7 +45,7 @@ struct Plan {
 pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize) -> Result<Said> {
     let all = list::list(sh, &[])?;
     let wanted: BTreeSet<String> = list::list(sh, options)?.into_iter().map(|mutant| mutant.name).collect();
-    let tree = Tree::copy(sh, output)?;
+    let tree = Tree::copy(sh, output, &all)?;
     let path = output.join("plan.json");
     let old = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Plan>(&text).ok());
     let mut plan = old.filter(|plan| plan.fingerprint == tree.fingerprint).unwrap_or_default();

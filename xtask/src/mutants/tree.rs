@@ -15,6 +15,7 @@ use super::rewrite::{Left, Rewritten, rewrite};
 
 /// The crate of the switches, which exists in the copy alone.
 const SWITCH: &str = "crates/hostcall-mutant-switch";
+const DEPENDENCY: &str = "\n[dependencies.hostcall-mutant-switch]\npath = \"../hostcall-mutant-switch\"\n";
 const SWITCH_MANIFEST: &str = "[package]\nname = \"hostcall-mutant-switch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
 pub(super) const SWITCH_SOURCE: &str = include_str!("switch.rs.in");
 
@@ -44,18 +45,25 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Copies what git knows or would add.
-    pub(super) fn copy(sh: &Shell, output: &Path) -> Result<Self> {
+    /// Copies what git knows or would add, but for the files of `mutants`, which are written when it is built.
+    pub(super) fn copy(sh: &Shell, output: &Path, mutants: &[Mutant]) -> Result<Self> {
         let root = output.join("tree");
         let listed = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
         let files: BTreeSet<&str> = listed.lines().filter(|file| super::super::root().join(file).is_file()).collect();
+        let rewritten: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.file.as_str()).collect();
+        let manifests = CRATES.map(|name| format!("crates/{name}/Cargo.toml"));
         let mut hasher = DefaultHasher::new();
         for file in &files {
-            let bytes = fs::read(super::super::root().join(file))?;
+            let mut bytes = fs::read(super::super::root().join(file))?;
             if file.starts_with("crates/") || matches!(*file, "Cargo.lock" | "Cargo.toml" | ".cargo/mutants.toml") {
                 (file, &bytes).hash(&mut hasher);
             }
-            write(&root.join(file), &bytes)?;
+            if manifests.iter().any(|manifest| manifest == file) {
+                bytes.extend_from_slice(DEPENDENCY.as_bytes());
+            }
+            if !rewritten.contains(file) {
+                write(&root.join(file), &bytes)?;
+            }
         }
         let copied = cmd!(sh, "find {root}/crates -name *.rs -printf crates/%P\\n").quiet().read()?;
         for file in copied.lines().filter(|file| !files.contains(file) && !file.starts_with(SWITCH)) {
@@ -63,12 +71,6 @@ impl Tree {
         }
         write(&root.join(SWITCH).join("Cargo.toml"), SWITCH_MANIFEST.as_bytes())?;
         write(&root.join(SWITCH).join("src/lib.rs"), SWITCH_SOURCE.as_bytes())?;
-        for name in CRATES {
-            let manifest = root.join("crates").join(name).join("Cargo.toml");
-            let text = fs::read_to_string(&manifest)?;
-            let dependency = "\n[dependencies.hostcall-mutant-switch]\npath = \"../hostcall-mutant-switch\"\n";
-            write(&manifest, format!("{text}{dependency}").as_bytes())?;
-        }
         Ok(Self { root, target: output.join("build"), fingerprint: format!("{:016x}", hasher.finish()) })
     }
 

@@ -79,7 +79,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(worker: usize) -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("hm{}.{worker}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("hm{}-{worker}", std::process::id()));
         fs::create_dir_all(&path)?;
         Ok(Self(path))
     }
