@@ -68,7 +68,7 @@ enum Command {
         target: Option<String>,
     },
     /// Break rules of what guards the host, one after another, and say which tests notice; needs cargo-mutants, and
-    /// hours
+    /// hours. What is known is kept: a run that was interrupted goes on
     Mutants(mutants::Arguments),
     /// The Offload API's C programs on the processor, the tests of the packet library (`amd-hostcall`), and hosts in C
     /// and C++ over `libhostcall`, under the sanitizers; needs nightly with `rust-src`, and clang-22

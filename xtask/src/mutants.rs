@@ -1,4 +1,6 @@
-//! Rules that are broken one after another, and the tests that notice: cargo-mutants, as `.cargo/mutants.toml` says.
+//! Rules that are broken one after another, and the tests that notice: those of cargo-mutants, as `.cargo/mutants.toml`
+//! says. All that can be are broken in one build, each behind a switch (`board`); the others are left to cargo-mutants,
+//! which builds anew for each.
 //!
 //! What no test notices must be in `xtask/mutants.toml`, with the reason. A rule is named there by its file, its
 //! function and what is done to it, without a line, so that the list outlives changes elsewhere in the file.
@@ -11,6 +13,14 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use xshell::{Shell, cmd};
 
+mod board;
+mod list;
+mod rewrite;
+mod tree;
+mod trial;
+
+use trial::Outcome;
+
 #[derive(Debug, Parser)]
 pub(crate) struct Arguments {
     /// Only a part of them, spread over all files: `3/100`
@@ -19,20 +29,17 @@ pub(crate) struct Arguments {
     /// Only those whose names have a match of this regular expression: `serving/ports.rs`
     #[arg(long)]
     only: Option<String>,
-    /// Break the rules in this very tree, which is built already, and not in a copy; nobody may use it meanwhile
+    /// So many tests at a time
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Only those that a switch can break: the others need a build each, of a minute
     #[arg(long)]
-    in_place: bool,
-    /// So many at a time, each in a copy of its own
-    #[arg(long, conflicts_with = "in_place", default_value_t = 1)]
-    jobs: u32,
-    /// Options of `cargo test`, for instance which tests: `-- --lib --test strangers`
-    #[arg(last = true)]
-    tests: Vec<String>,
+    switches: bool,
 }
 
 /// Breaks the rules.
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
-    let Arguments { shard, only, in_place, jobs, tests } = arguments;
+    let Arguments { shard, only, jobs, switches } = arguments;
     let output = super::target_directory().join("mutants");
     sh.create_dir(&output)?;
     let mut options = Vec::new();
@@ -40,18 +47,36 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         options.extend(["--shard".to_owned(), shard.clone(), "--sharding".to_owned(), "round-robin".to_owned()]);
     }
     options.extend(only.iter().flat_map(|only| ["--re".to_owned(), only.clone()]));
-    options.push(if *in_place { "--in-place".to_owned() } else { format!("--jobs={jobs}") });
-    options.extend(tests.iter().map(|option| format!("--cargo-test-arg={option}")));
     cmd!(sh, "cargo mutants --version").run().context("this needs `cargo install cargo-mutants@27.1.0 --locked`")?;
-    // Whether any was missed is its status, and told below.
-    cmd!(sh, "cargo mutants --output {output} {options...}").ignore_status().run()?;
-    let found = Found::read(&output.join("mutants.out"))?;
+    let said = board::run(sh, &output, &options, (*jobs).max(1))?;
+    let mut found = Found::said(said.outcomes, said.unviable);
+    if *switches {
+        found.left = said.alone;
+    } else if !said.alone.is_empty() {
+        println!("{} rules have no switch, and are broken one by one", said.alone.len());
+        found.extend(alone(sh, &output, &said.alone)?);
+    }
+    ensure!(found.noticed_count() + found.missed.len() > 0, "no rule was broken");
     let noticed = output.join("noticed.txt");
     sh.write_file(&noticed, found.noticed())?;
+    sh.write_file(output.join("missed.txt"), found.missed.iter().map(|name| format!("{name}\n")).collect::<String>())?;
     println!("{}", found.rate());
     println!("which tests notice what: {}", noticed.display());
     let known = known(&sh.read_file(super::root().join("xtask/mutants.toml"))?)?;
-    found.compare(&known, shard.is_none() && only.is_none())
+    found.compare(&known, shard.is_none() && only.is_none() && !switches)
+}
+
+/// Breaks these in a copy, one by one: a build for each.
+fn alone(sh: &Shell, output: &Path, names: &[String]) -> Result<Found> {
+    let options = names.iter().flat_map(|name| ["--re".to_owned(), format!("^{}$", escaped(name))]);
+    // Whether any was missed is its status, and told by what it found.
+    cmd!(sh, "cargo mutants --output {output} {options...}").ignore_status().run()?;
+    Found::read(&output.join("mutants.out"))
+}
+
+/// A regular expression that matches this and nothing else.
+fn escaped(name: &str) -> String {
+    name.chars().flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// The rules that no test notices, and why.
@@ -67,6 +92,8 @@ struct Found {
     timeout: Vec<String>,
     missed: Vec<String>,
     unviable: Vec<String>,
+    /// Those that have no switch, where only switches were asked for.
+    left: Vec<String>,
     /// The tests that failed, by the name of what was broken.
     tests: BTreeMap<String, BTreeSet<String>>,
 }
@@ -97,15 +124,32 @@ impl Found {
         for log in fs::read_dir(out.join("log"))? {
             tests.extend(failed(&String::from_utf8_lossy(&fs::read(log?.path())?)));
         }
-        let found = Self {
-            caught: list("caught.txt")?,
-            timeout: list("timeout.txt")?,
-            missed: list("missed.txt")?,
-            unviable: list("unviable.txt")?,
-            tests,
-        };
-        ensure!(found.noticed_count() + found.missed.len() > 0, "no rule was broken: see {}", out.join("log").display());
-        Ok(found)
+        let (caught, timeout) = (list("caught.txt")?, list("timeout.txt")?);
+        let (missed, unviable) = (list("missed.txt")?, list("unviable.txt")?);
+        Ok(Self { caught, timeout, missed, unviable, left: Vec::new(), tests })
+    }
+
+    /// What the switchboard says.
+    fn said(outcomes: Vec<(String, Outcome)>, unviable: Vec<String>) -> Self {
+        let mut found = Self { unviable, ..Self::default() };
+        for (name, outcome) in outcomes {
+            let (list, test) = match outcome {
+                Outcome::Caught(test) => (&mut found.caught, Some(test)),
+                Outcome::Timeout(test) => (&mut found.timeout, Some(test)),
+                Outcome::Missed(_) => (&mut found.missed, None),
+            };
+            list.push(name.clone());
+            found.tests.extend(test.map(|test| (name, BTreeSet::from([test]))));
+        }
+        found
+    }
+
+    fn extend(&mut self, other: Self) {
+        self.caught.extend(other.caught);
+        self.timeout.extend(other.timeout);
+        self.missed.extend(other.missed);
+        self.unviable.extend(other.unviable);
+        self.tests.extend(other.tests);
     }
 
     fn noticed_count(&self) -> usize {
@@ -115,10 +159,12 @@ impl Found {
     fn rate(&self) -> String {
         let (noticed, all) = (self.noticed_count(), self.noticed_count() + self.missed.len());
         format!(
-            "{noticed} of {all} broken rules were noticed ({:.1} %), {} of them by a test that hangs; {} more do not compile",
+            "{noticed} of {all} broken rules were noticed ({:.1} %), {} of them by a test that hangs; {} more do not compile, \
+             and {} were not tried",
             100.0 * noticed as f64 / all as f64,
             self.timeout.len(),
-            self.unviable.len()
+            self.unviable.len(),
+            self.left.len()
         )
     }
 
@@ -167,6 +213,18 @@ mod tests {
         let found = Found { caught: vec![name.clone()], tests: BTreeMap::from([(name, tests)]), ..Found::default() };
         assert_eq!(found.noticed(), format!("{MISSED}\n    a::c\n    d\n"));
         assert!(found.rate().starts_with("1 of 1 broken rules were noticed (100.0 %)"));
+    }
+
+    #[test]
+    fn what_the_switchboard_says_counts_as_what_cargo_mutants_says() {
+        let outcomes = [("a", Outcome::Caught("t".to_owned())), ("b", Outcome::Timeout("u".to_owned())), ("c", Outcome::Missed(3))];
+        let outcomes = outcomes.map(|(name, outcome)| (name.to_owned(), outcome)).into();
+        let mut found = Found::said(outcomes, vec!["d".to_owned()]);
+        found.extend(Found { missed: vec!["e".to_owned()], ..Found::default() });
+        assert_eq!(found.noticed(), "a\n    t\nb\n    (a test hangs)\n    u\n");
+        assert!(found.rate().starts_with("2 of 4 broken rules were noticed (50.0 %), 1 of them by a test that hangs; 1 more"));
+        let name = "src/a.rs:1:2: replace + with * in <impl Add for A>::add";
+        assert_eq!(escaped(name), r"src/a\.rs:1:2: replace \+ with \* in <impl Add for A>::add");
     }
 
     #[test]

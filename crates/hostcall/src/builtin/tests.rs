@@ -546,6 +546,17 @@ fn only_granted_arguments_and_variables_are_seen() {
     let var = |name| world.call_out::<Option<u32>>("Environment__var", &args().text(name).room(64), true).unwrap();
     assert_eq!(var("LANG"), (Some(1), b"C".to_vec()));
     assert_eq!(var("PATH"), (None, Vec::new()));
+    let nth = |index: u32, room| world.call_out::<Option<u32>>("StdSystem__variable", &args().with(index).room(room), false).unwrap();
+    assert_eq!(nth(0, 64), (Some(6), b"LANG=C".to_vec()));
+    assert_eq!(nth(0, 4), (Some(6), b"LANG".to_vec()));
+    assert_eq!(nth(1, 64), (None, Vec::new()));
+    let rest = |list: u32, index: u32, from: u32| {
+        world.call_out::<Option<u32>>("StdSystem__rest", &args().with(list).with(index).with(from).room(64), false).unwrap()
+    };
+    assert_eq!(rest(0, 1, 4), (Some(12), b"tes Argument".to_vec()));
+    assert_eq!(rest(1, 0, 5), (Some(1), b"C".to_vec()));
+    assert_eq!(rest(1, 0, 7), (Some(0), Vec::new()));
+    assert_eq!([rest(0, 2, 0), rest(1, 1, 0), rest(2, 0, 0)], [(None, Vec::new()), (None, Vec::new()), (None, Vec::new())]);
 }
 
 #[test]

@@ -191,3 +191,23 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
         make(&define::files::write_at(|_, _, _| Err(0)), write, true),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tenant::Tenant;
+
+    #[test]
+    fn an_attempt_that_would_have_to_wait_goes_on_elsewhere_and_any_other_error_is_the_answer() {
+        let table = FileTable::new(1);
+        let file = table.room(&Tenant::new()).unwrap().take(tempfile::tempfile().unwrap()).unwrap();
+        let file = OpenFile::new(file, true, true, true);
+        let ask = |direction, errno| would_block(&file, direction, &io::Error::from_raw_os_error(errno));
+        assert!(ask(Direction::Read, libc::EAGAIN));
+        assert!([libc::EIO, libc::EBADF].iter().all(|errno| !ask(Direction::Write, *errno)));
+        assert!(file.worth_trying(Direction::Read) && file.worth_trying(Direction::Write));
+        assert!(ask(Direction::Write, libc::EOPNOTSUPP));
+        assert!(file.worth_trying(Direction::Read) && !file.worth_trying(Direction::Write), "it is not asked again");
+        assert!(ask(Direction::Read, libc::ENOSYS) && !file.worth_trying(Direction::Read));
+    }
+}
