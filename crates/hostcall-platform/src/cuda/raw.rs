@@ -149,7 +149,7 @@ impl Program {
         cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
         let module = unsafe { Module::borrowed(&cuda.context, module, None) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))).of_others())
     }
 
     /// A program of a library (`cuLibraryLoadData`, and what the CUDA runtime loads) that was loaded elsewhere, in the
@@ -165,7 +165,7 @@ impl Program {
         cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
         let module = unsafe { Module::of_library(&cuda.context, library) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))).of_others())
     }
 
     /// The program that a function is part of, which was loaded elsewhere. Stacks are seen to as by
@@ -194,11 +194,15 @@ impl Program {
         cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
         let module = unsafe { Module::of_function(&cuda.context, function, keep) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))).of_others())
     }
 
-    /// Its CUDA module, if it is a CUDA program. Unloaded with the program.
+    /// Its CUDA module, if it is a CUDA program. Unloaded with the program. Whoever asks may launch its kernels: a server
+    /// that the program is attached to looks for their calls from now on, as for those of modules that were loaded
+    /// elsewhere.
     pub fn raw_module(&self) -> Option<sys::CUmodule> {
-        self.backend().as_any().downcast_ref::<Loaded>().map(|loaded| loaded.0.raw())
+        let loaded = self.backend().as_any().downcast_ref::<Loaded>()?;
+        self.launched_elsewhere();
+        Some(loaded.0.raw())
     }
 }

@@ -222,6 +222,7 @@ impl Attached {
         // Before its address is known there.
         self.program.keep(self.served.clone());
         descriptor.write(self.served.memory.descriptor().as_bytes())?;
+        self.program.tell_if_launched_elsewhere(&self.served);
         self.served.report.used_by(self.program.name());
         self.program.answered();
         Ok(())

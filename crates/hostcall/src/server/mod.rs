@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use hostcall_abi::descriptor::FirstPoll;
 use offload::host::StackSize;
-use offload::{Device, DeviceKind, Program, Subscription};
+use offload::{Device, DeviceKind, LaunchedElsewhere as _, Program, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
@@ -336,8 +336,10 @@ impl BufferHandle {
         self.0.memory.window_provider()
     }
 
-    /// What a program must be given to use it.
+    /// What a program must be given to use it. Whoever asks may have its kernels launched by others: the server looks for
+    /// their calls from now on, as for those of programs that were loaded elsewhere.
     pub fn descriptor(&self) -> &hostcall_abi::Descriptor {
+        self.0.launched_elsewhere();
         self.0.memory.descriptor()
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use offload::Queue;
 
-use super::Server;
+use super::{Awake, Server};
 use crate::record::{HandlerFailure, KernelReport, OpenCall};
 use crate::serving::running::Turn;
 use crate::serving::{Open, wait_by};
@@ -79,6 +79,7 @@ impl Server {
     /// inline handler of this server.
     pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
         self.not_in_handler("waiting for kernels")?;
+        let _awake = self.keep_awake_for_others();
         let synchronized = queue.synchronize();
         let report = self.collect();
         self.told(synchronized, report)
@@ -92,6 +93,7 @@ impl Server {
     /// [`WaitError::Timeout`], which names the calls that are open, or as for [`Server::wait`].
     pub fn wait_timeout(&self, queue: &Queue, limit: Duration) -> Result<(), WaitError> {
         self.not_in_handler("waiting for kernels")?;
+        let _awake = self.keep_awake_for_others();
         let start = Instant::now();
         let mut seen = Seen::default();
         let device = |source| WaitError::Device { source, report: Box::default() };
@@ -105,6 +107,11 @@ impl Server {
         }
         seen.look(self);
         Err(WaitError::Timeout { waited: start.elapsed(), open: seen.open_calls(self) })
+    }
+
+    /// While somebody waits, what is waited for may be kernels that others have launched.
+    fn keep_awake_for_others(&self) -> Option<Awake> {
+        self.core.buffers().iter().any(|live| live.is_launched_elsewhere()).then(|| self.keep_awake())
     }
 
     /// What a wait returns, and ports are free again.

@@ -254,6 +254,11 @@ pub fn turns(server: &crate::Server) -> Vec<Turns> {
     server.core.turns_so_far()
 }
 
+/// Whether a server's threads look for calls all the time, because they know of a reason.
+pub fn is_armed(server: &crate::Server) -> bool {
+    server.core.wake.is_armed()
+}
+
 /// The payload of a call that takes strings or slices.
 pub fn var_units(offset: u32, fixed: &[u32], bytes: &[u8]) -> Vec<u32> {
     let mut units = vec![offset, bytes.len() as u32];
