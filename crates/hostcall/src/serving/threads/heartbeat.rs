@@ -3,18 +3,15 @@
 //! While the server knows of no kernel that runs, and serves a program that others may launch, one thread sleeps, and
 //! looks for news between two sleeps. News are what it reads of doorbells and of a few ports: it takes no message, so
 //! that no handler keeps it. When there are some, the server is armed as for a launch of its own, until there was
-//! nothing to do for [`LINGER`].
+//! nothing to do for [`Heartbeat::LINGER`].
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use offload::host::Heartbeat;
 
 use super::{Core, Seat, View};
 use crate::record::stats::Padded;
 use crate::serving::wake::Watch;
-
-/// Silence after which a kernel that nobody has announced is taken to have ended.
-const LINGER: Duration = Duration::from_millis(20);
 
 impl View {
     /// Whether any of these programs may be launched by others.
@@ -58,7 +55,7 @@ impl Core {
         let is_handling = || self.seats.iter().any(|Padded(seat)| seat.running.now().is_some());
         if taken > 0 || is_open() || is_handling() {
             *quiet = None;
-        } else if quiet.get_or_insert_with(Instant::now).elapsed() > LINGER {
+        } else if quiet.get_or_insert_with(Instant::now).elapsed() > Heartbeat::LINGER {
             *quiet = None;
             self.wake.take_back();
         }
