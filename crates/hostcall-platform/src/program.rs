@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use hostcall_abi::descriptor::{ABI_SYMBOL, Element, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
 use hostcall_abi::stream::message::STREAM_PREFIX;
 use hostcall_abi::stream::site::SITE_PREFIX;
+use hostcall_error::Local;
 
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::device::Device;
@@ -20,7 +21,7 @@ pub struct Program(Arc<Inner>);
 struct Inner {
     device: Device,
     name: String,
-    backend: Arc<dyn BackendProgram>,
+    backend: Local<Arc<dyn BackendProgram>>,
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     mentions: Mentions,
@@ -86,7 +87,7 @@ impl Program {
         // A driver that fails here fails again, and says so, when the program is attached or launched.
         let unanswered = AtomicBool::new(matches!(backend.global(ABI_SYMBOL), Ok(Some(_))));
         let (kept, elsewhere) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Inner { device, name, backend, kept, mentions, unanswered, elsewhere }))
+        Self(Arc::new(Inner { device, name, backend: Local::new(backend), kept, mentions, unanswered, elsewhere }))
     }
 
     /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module
@@ -207,6 +208,7 @@ impl Program {
     /// # Errors
     /// When the driver fails.
     pub fn find_global(&self, name: &str) -> Result<Option<Global>, Error> {
+        self.0.device.check_origin()?;
         let found = self.0.backend.global(name)?;
         Ok(found.map(|info| Global { program: self.clone(), name: name.to_owned(), info }))
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use hostcall_abi::Status;
 use hostcall_abi::port::largest_reply_dwords;
+use hostcall_error::Origin;
 use offload::LaunchedElsewhere;
 
 use super::open::Open;
@@ -72,6 +73,7 @@ pub(crate) struct Served {
     elsewhere: AtomicBool,
     /// Whose threads serve it.
     core: OnceLock<Weak<Core>>,
+    origin: Origin,
 }
 
 impl LaunchedElsewhere for Served {
@@ -107,6 +109,7 @@ impl Served {
             memory,
             elsewhere: AtomicBool::new(false),
             core: OnceLock::new(),
+            origin: Origin::here(),
         })
     }
 
@@ -114,6 +117,11 @@ impl Served {
     pub(crate) fn serve_by(&self, core: &Arc<Core>) {
         // Once: a buffer is added to one server.
         let _ = self.core.set(Arc::downgrade(core));
+    }
+
+    /// Whether this is the process whose kernels call through it: a forked child answers none of them.
+    pub(crate) fn is_here(&self) -> bool {
+        self.origin.is_here()
     }
 
     /// Whether its program may be launched by others, of which nobody tells the server.
