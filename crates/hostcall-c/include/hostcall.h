@@ -6,6 +6,8 @@
  *   throws, aborts or prints.
  * - Handles are opaque. The function that ends one takes its address and nulls it; a null handle is ignored there, and
  *   is HC_INVALID elsewhere. Any thread may use a handle, but not while another one ends it.
+ * - In a child that fork has made, every function that is given a handle of the parent's is HC_FORKED, does nothing, and
+ *   leaves the parent undisturbed; the functions that end one null it. The child may make handles of its own.
  * - A structure that may grow begins with its size: set it to sizeof. One that is smaller, of an older header, has
  *   defaults for the rest.
  * - A text that is returned takes two calls: with a null buffer the size is told, the NUL at the end included; with a
@@ -49,7 +51,8 @@ enum {
   HC_UNSUPPORTED = 12,  /* this kind of device, or of service, cannot do it */
   HC_DEVICE = 13,       /* the device's driver refused */
   HC_SYSTEM = 14,       /* the operating system refused */
-  HC_INTERNAL = 15      /* a fault of the library: please report its text */
+  HC_INTERNAL = 15,     /* a fault of the library: please report its text */
+  HC_FORKED = 16        /* the handle belongs to the process that this one was forked from */
 };
 
 /* HC_API_VERSION of the library. */
@@ -289,8 +292,10 @@ void hc_detach(hc_attachment **attachment);
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* While nothing is in flight that the server knows of, its threads sleep. It knows of hc_launch and hc_wait.
- * Launches by other means are announced, before they begin; each is ended once. */
+/* While nothing is in flight that the server knows of, its threads sleep. It knows of hc_launch and hc_wait. Calls of
+ * programs that are attached by a handle of CUDA's, by symbols or by a descriptor, and are launched by other means, are
+ * found within about a millisecond by a thread that looks now and then. Whoever announces such a launch before it
+ * begins saves its first call that time. Each is ended once. */
 hc_status hc_launch_begin(hc_server *server);
 hc_status hc_launch_end(hc_server *server);
 /* Waits for what is in a stream (a CUstream; null: CUDA's default stream, or what hc_launch was given null for) and

@@ -444,7 +444,8 @@ attachment attach_cuda_kernel(server &to, void (*kernel)(P...), const char *name
 }
 #endif
 
-// A launch by other means than this library's, announced from here until its end.
+// A launch by other means than this library's, announced from here until its end: its first call is answered at once.
+// It need not be announced.
 class launch {
  public:
   explicit launch(const server &by) : server_(by.get()) { check(hc_launch_begin(server_)); }

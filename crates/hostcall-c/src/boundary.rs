@@ -4,15 +4,19 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 
+use hostcall::Local;
+
 use crate::status::{Error, Status};
 
 /// A handle that is used.
 ///
 /// # Safety
 /// `pointer` is null or a live handle of this type, which nobody ends meanwhile.
-pub(crate) unsafe fn handle<'a, T: Send + Sync>(pointer: *const T, what: &str) -> Result<&'a T, Error> {
-    // SAFETY: the caller's.
-    unsafe { pointer.as_ref() }.ok_or_else(|| null(what))
+pub(crate) unsafe fn handle<'a, T: Send + Sync>(pointer: *const T, what: &'static str) -> Result<&'a T, Error> {
+    // SAFETY: the caller's: from `give`.
+    let local = unsafe { pointer.cast::<Local<T>>().as_ref() }.ok_or_else(|| null(what))?;
+    local.origin().check(what)?;
+    Ok(local)
 }
 
 /// A place for a value, which is set to `empty` first.
@@ -39,21 +43,26 @@ pub(crate) unsafe fn place_for<'a, T>(out: *mut *mut T) -> Result<&'a mut *mut T
     unsafe { place(out, std::ptr::null_mut(), "out") }
 }
 
-/// A new handle.
+/// A new handle, which is this process's: a forked child can do nothing with it.
 pub(crate) fn give<T: Send + Sync>(value: T) -> *mut T {
-    Box::into_raw(Box::new(value))
+    Box::into_raw(Box::new(Local::new(value))).cast()
 }
 
-/// Takes a handle back from whoever ends it, and nulls it there.
+/// Takes a handle back from whoever ends it, and nulls it there. In a forked child what it names stays its parent's.
 ///
 /// # Safety
 /// `handle` is null or valid for reads and writes; what is there is null or a live handle, which nobody uses any more.
-pub(crate) unsafe fn take<T>(handle: *mut *mut T) -> Option<Box<T>> {
+pub(crate) unsafe fn take<T>(handle: *mut *mut T, what: &'static str) -> Result<Option<Box<Local<T>>>, Error> {
     // SAFETY: the caller's.
-    let place = unsafe { handle.as_mut() }?;
-    let pointer = std::mem::replace(place, std::ptr::null_mut());
+    let Some(place) = (unsafe { handle.as_mut() }) else { return Ok(None) };
+    let pointer = std::mem::replace(place, std::ptr::null_mut()).cast::<Local<T>>();
+    if pointer.is_null() {
+        return Ok(None);
+    }
     // SAFETY: from `give`, and taken this once.
-    (!pointer.is_null()).then(|| unsafe { Box::from_raw(pointer) })
+    let taken = unsafe { Box::from_raw(pointer) };
+    taken.origin().check(what)?;
+    Ok(Some(taken))
 }
 
 pub(crate) fn null(what: &str) -> Error {

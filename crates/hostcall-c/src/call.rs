@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use hostcall::{Arguments, Batch, DeferredBatch, Failure, HandlerResult, Invocation, Requests, VariableKind};
+use hostcall::{Arguments, Batch, DeferredBatch, Failure, HandlerResult, Invocation, Origin, Requests, VariableKind};
 use hostcall_abi::codec::{DecodeError, VarHead};
 
 use crate::definition::Defined;
@@ -289,6 +289,7 @@ pub(crate) struct Kept<'a> {
     pub(crate) lanes: Lanes,
     results: Vec<u32>,
     code: Arc<Code>,
+    pub(crate) origin: Origin,
 }
 
 impl Kept<'static> {
@@ -298,7 +299,7 @@ impl Kept<'static> {
         // SAFETY: behind an `Arc` that goes with the reference and is dropped after it.
         let defined: &'static Defined = unsafe { &*std::ptr::from_ref(code.defined()) };
         let call = Call::later(defined, message);
-        let mut kept = Box::new(Self { call, lanes: Lanes::none(), results: Vec::new(), code });
+        let mut kept = Box::new(Self { call, lanes: Lanes::none(), results: Vec::new(), code, origin: Origin::here() });
         let Self { call: Call { source: Source::Later(message), .. }, lanes, results, .. } = &mut *kept else { return kept };
         let batch = message.batch();
         *lanes = Lanes::of(&batch.requests());

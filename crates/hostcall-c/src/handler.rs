@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use hostcall::{Batch, DeferredBatch, Requests, Service};
+use hostcall::{Batch, DeferredBatch, Forked, Requests, Service};
 
 use crate::boundary::User;
 use crate::call::{Call, Kept};
@@ -95,6 +95,14 @@ impl<'a> InHand<'a> {
         match self {
             Self::Now(call) => call,
             Self::Later(kept) => &mut kept.call,
+        }
+    }
+
+    /// A call that is kept is answered by the process to which it came, and no child of it.
+    pub(crate) fn check_origin(&self) -> Result<(), Forked> {
+        match self {
+            Self::Now(_) => Ok(()),
+            Self::Later(kept) => kept.origin.check("call"),
         }
     }
 

@@ -147,7 +147,7 @@ impl Shared {
 /// # Safety
 /// `options` is null or points at options, `grants` at so many grants, with their texts, all as the header says.
 pub(crate) unsafe fn start(
-    opened: Option<Arc<Opened>>,
+    opened: Result<Arc<Opened>, Error>,
     options: *const COptions,
     grants: *const CGrant,
     count: usize,
@@ -155,7 +155,7 @@ pub(crate) unsafe fn start(
     // First, so that each `user` is dropped whatever is wrong.
     // SAFETY: the caller's.
     let grants = unsafe { read_grants(grants, count) }?;
-    let opened = opened.ok_or_else(|| boundary::null("device"))?;
+    let opened = opened?;
     let mut builder = hostcall::Server::builder(&opened.device);
     let mut awake = false;
     if !options.is_null() {

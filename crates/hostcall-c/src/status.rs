@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hostcall::{AttachError, BufferError, DefinitionError, GrantError, RegisterError, ServerError, WaitError};
+use hostcall::{AttachError, BufferError, DefinitionError, Forked, GrantError, RegisterError, ServerError, WaitError};
 
 macro_rules! statuses {
     ($($name:ident = $number:literal,)*) => {
@@ -40,6 +40,7 @@ macro_rules! statuses {
     (@name Device) => { c"HC_DEVICE" };
     (@name System) => { c"HC_SYSTEM" };
     (@name Internal) => { c"HC_INTERNAL" };
+    (@name Forked) => { c"HC_FORKED" };
 }
 
 statuses! {
@@ -59,6 +60,7 @@ statuses! {
     Device = 13,
     System = 14,
     Internal = 15,
+    Forked = 16,
 }
 
 /// Why a function failed.
@@ -79,6 +81,12 @@ impl Error {
     }
 }
 
+impl From<Forked> for Error {
+    fn from(error: Forked) -> Self {
+        Self::new(Status::Forked, error)
+    }
+}
+
 impl From<offload::Error> for Error {
     fn from(error: offload::Error) -> Self {
         use offload::Error as E;
@@ -91,6 +99,7 @@ impl From<offload::Error> for Error {
             E::DeviceLost { .. } => Status::DeviceLost,
             E::Reset { .. } | E::Capture(_) | E::Backend { .. } => Status::Device,
             E::Unsupported { .. } => Status::Unsupported,
+            E::Forked(_) => Status::Forked,
             E::NoServer { program, kernel } => {
                 let text = format!(
                     "cannot launch `{kernel}`: program `{program}` is attached to no server, so what it calls, \
@@ -124,6 +133,7 @@ impl From<AttachError> for Error {
             AttachError::Device(error) => error.into(),
             AttachError::Buffer(error) => error.into(),
             AttachError::InHandler(error) => Self::invalid(error),
+            AttachError::Forked(error) => error.into(),
             AttachError::Attached { program, here } => {
                 let whom = if here { "this server" } else { "another server" };
                 Self::new(
@@ -148,6 +158,7 @@ impl From<ServerError> for Error {
             ServerError::Register(error) => error.into(),
             ServerError::Attach(error) => error.into(),
             ServerError::Sizes(error) => error.into(),
+            ServerError::Forked(error) => error.into(),
             error => Self::new(Status::System, error),
         }
     }
@@ -173,6 +184,7 @@ impl From<WaitError> for Error {
             WaitError::Device { source, .. } => Self::from(source).status,
             WaitError::Timeout { .. } => Status::Timeout,
             WaitError::InHandler(_) => Status::Invalid,
+            WaitError::Forked(_) => Status::Forked,
             _ => Status::KernelFailed,
         };
         Self { status, text }
@@ -251,11 +263,11 @@ mod tests {
     fn statuses_have_the_header_s_numbers_and_names() {
         let header = include_str!("../include/hostcall.h");
         let mut seen = 0;
-        for number in 0..=Status::Internal as i32 {
+        for number in 0..=Status::Forked as i32 {
             let name = Status::name(number).to_str().unwrap();
             assert!(header.contains(&format!("\n  {name} = {number}")), "{name} = {number}");
             seen += 1;
         }
-        assert_eq!((seen, Status::name(seen), Status::name(-1)), (16, c"unknown status", c"unknown status"));
+        assert_eq!((seen, Status::name(seen), Status::name(-1)), (17, c"unknown status", c"unknown status"));
     }
 }

@@ -1,4 +1,5 @@
-//! `Debug` of an error is what a person reads of it.
+//! What the errors of all crates share: `Debug` of an error is what a person reads of it, and one error refuses what a
+//! [forked](Forked) child cannot do.
 //!
 //! A `main` that returns `Result<(), Box<dyn Error>>` shows an error by `Debug`, and so do `unwrap` and `expect`. A
 //! derived `Debug` is the error's fields; what it means, and what to do, are in its `Display`. So every public error of
@@ -7,6 +8,10 @@
 
 use std::error::Error;
 use std::fmt;
+
+mod fork;
+
+pub use fork::{Forked, Local, Origin};
 
 /// Implements `Debug` for error types: their `Display`, and their causes.
 ///

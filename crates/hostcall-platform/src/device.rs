@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hostcall_abi::Plain;
+use hostcall_error::Local;
 use offload_image::{BundleError, ProgramBundle};
 
 use crate::activity::{Activity, LaunchEvent, Subscription, Watch};
@@ -128,7 +129,7 @@ pub struct DeviceInfo {
 pub struct Device(Arc<Inner>);
 
 struct Inner {
-    backend: Arc<dyn BackendDevice>,
+    backend: Local<Arc<dyn BackendDevice>>,
     activity: Arc<Activity>,
 }
 
@@ -288,7 +289,7 @@ impl Device {
 
     /// A device from a plugin's own object, for example of a context that was made elsewhere.
     pub fn from_backend(backend: Arc<dyn BackendDevice>) -> Device {
-        Self(Arc::new(Inner { backend, activity: Arc::default() }))
+        Self(Arc::new(Inner { backend: Local::new(backend), activity: Arc::default() }))
     }
 
     /// The plugin's object.
@@ -311,6 +312,7 @@ impl Device {
     /// # Errors
     /// When the driver or system has none.
     pub fn queue(&self) -> Result<Queue, Error> {
+        self.check_origin()?;
         Ok(Queue::from_backend(self.clone(), self.0.backend.queue()?))
     }
 
@@ -319,6 +321,7 @@ impl Device {
     /// # Errors
     /// When the driver has none.
     pub fn event(&self) -> Result<Event, Error> {
+        self.check_origin()?;
         Ok(Event::new(self.clone(), self.0.backend.event()?))
     }
 
@@ -327,6 +330,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoImage`], [`Error::Image`], [`Error::Load`] (with the compiler's log).
     pub fn load(&self, bundle: &ProgramBundle) -> Result<Program, Error> {
+        self.check_origin()?;
         let backend = &self.0.backend;
         let best = bundle.images.iter().filter_map(|image| Some((backend.fit(image)?, image))).max_by_key(|(fit, _)| *fit);
         let Some((_, image)) = best else {
@@ -355,6 +359,7 @@ impl Device {
             asked: (len as u64).saturating_mul(size_of::<T>() as u64),
             available: self.info().memory_bytes,
         })?;
+        self.check_origin()?;
         Ok(Memory::new(self.clone(), self.0.backend.alloc(bytes.max(1))?, len))
     }
 
@@ -363,6 +368,7 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfHostMemory`].
     pub fn alloc_host<T: Plain>(&self, len: usize) -> Result<HostMemory<T>, Error> {
+        self.check_origin()?;
         Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host(host_bytes::<T>(len)?)?, len))
     }
 
@@ -373,6 +379,7 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc_host`].
     pub fn alloc_host_huge<T: Plain>(&self, len: usize) -> Result<HostMemory<T>, Error> {
+        self.check_origin()?;
         Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host_huge(host_bytes::<T>(len)?)?, len))
     }
 
@@ -423,7 +430,19 @@ impl Device {
     /// nothing behind it: host memory, a device of its raw context, a stream of `cuda::flat` (which the Offload API's
     /// queues are).
     pub fn reset(&self) -> Result<Device, Error> {
+        self.check_origin()?;
         Ok(Self::from_backend(self.0.backend.reset()?))
+    }
+
+    /// Whether this is the process in which the device was opened.
+    pub(crate) fn is_here(&self) -> bool {
+        self.0.backend.origin().is_here()
+    }
+
+    /// # Errors
+    /// [`Error::Forked`].
+    pub(crate) fn check_origin(&self) -> Result<(), Error> {
+        Ok(self.0.backend.origin().check("device")?)
     }
 
     pub(crate) fn activity(&self) -> &Arc<Activity> {

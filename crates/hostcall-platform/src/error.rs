@@ -235,6 +235,9 @@ pub enum Error {
         /// What was tried.
         what: &'static str,
     },
+    /// Something of a device was used in a process that was forked from the one in which the device was opened.
+    #[error(transparent)]
+    Forked(#[from] hostcall_error::Forked),
     /// A call of the driver or the system failed.
     #[error("{call} failed: {text} ({code})")]
     Backend {

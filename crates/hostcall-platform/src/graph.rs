@@ -43,6 +43,7 @@ impl Queue {
     /// # Errors
     /// [`Error::Capture`] if a capture is under way, [`Error::Unsupported`], [`Error::DeviceLost`].
     pub fn begin_capture(&self) -> Result<(), Error> {
+        self.device().check_origin()?;
         self.backend().begin_capture()
     }
 

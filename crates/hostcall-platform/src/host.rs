@@ -6,12 +6,14 @@
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
+mod heartbeat;
 #[cfg(unix)]
 pub(crate) mod overflow;
 #[cfg(unix)]
 mod sigpipe;
 mod stack;
 
+pub use heartbeat::Heartbeat;
 #[cfg(unix)]
 pub use overflow::{Doing, name_overflows};
 #[cfg(unix)]

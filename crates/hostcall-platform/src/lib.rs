@@ -41,7 +41,7 @@ pub use graph::Graph;
 pub use memory::{HostMemory, Memory};
 #[doc(inline)]
 pub use offload_image::{BundleError, Image, ImageKind, ProgramBundle, Sha256, include_program};
-pub use program::{Global, Kernel, Program};
+pub use program::{Global, Kernel, LaunchedElsewhere, Program};
 pub use queue::{Event, Launch, Queue};
 pub use sim::{LaneMode, SimConfig};
 pub use window::{Effort, Line, LineStore, Litmus, Window, WindowError, WindowProvider};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use hostcall_abi::Plain;
+use hostcall_error::Local;
 
 use crate::backend::{BackendMemory, Span};
 use crate::device::Device;
@@ -16,7 +17,7 @@ use crate::error::Error;
 /// simulator keeps what it was launched with as a [slice](crate::Args::slice); other running kernels keep nothing.
 pub struct Memory<T: Plain> {
     device: Device,
-    backend: Arc<dyn BackendMemory>,
+    backend: Local<Arc<dyn BackendMemory>>,
     address: u64,
     len: usize,
     element: PhantomData<T>,
@@ -24,7 +25,7 @@ pub struct Memory<T: Plain> {
 
 impl<T: Plain> Memory<T> {
     pub(crate) fn new(device: Device, backend: Arc<dyn BackendMemory>, len: usize) -> Self {
-        Self { device, address: backend.device_address(), backend, len, element: PhantomData }
+        Self { device, address: backend.device_address(), backend: Local::new(backend), len, element: PhantomData }
     }
 
     /// Where the device sees it.
@@ -73,7 +74,7 @@ impl<T: Plain> fmt::Debug for Memory<T> {
 /// not, but for the simulator's, as for [`Memory`].
 pub struct HostMemory<T: Plain> {
     device: Device,
-    backend: Arc<dyn BackendMemory>,
+    backend: Local<Arc<dyn BackendMemory>>,
     address: u64,
     len: usize,
     element: PhantomData<T>,
@@ -81,7 +82,7 @@ pub struct HostMemory<T: Plain> {
 
 impl<T: Plain> HostMemory<T> {
     pub(crate) fn new(device: Device, backend: Arc<dyn BackendMemory>, len: usize) -> Self {
-        Self { device, address: backend.device_address(), backend, len, element: PhantomData }
+        Self { device, address: backend.device_address(), backend: Local::new(backend), len, element: PhantomData }
     }
 
     /// Where the device sees it.

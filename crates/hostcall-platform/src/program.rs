@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, Element, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
 use hostcall_abi::stream::message::STREAM_PREFIX;
 use hostcall_abi::stream::site::SITE_PREFIX;
+use hostcall_error::Local;
 
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::device::Device;
@@ -20,12 +21,29 @@ pub struct Program(Arc<Inner>);
 struct Inner {
     device: Device,
     name: String,
-    backend: Arc<dyn BackendProgram>,
+    backend: Local<Arc<dyn BackendProgram>>,
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     mentions: Mentions,
     /// Whether it links hostcall, and nobody has said yet that its calls are answered or need no answer.
     unanswered: AtomicBool,
+    elsewhere: Mutex<Elsewhere>,
+}
+
+/// Something that is to know when a program's kernels may be launched by other means than [`crate::Queue`]s, which
+/// count their launches: whoever answers such a kernel cannot know when it runs. See
+/// [`Program::tell_if_launched_elsewhere`].
+pub trait LaunchedElsewhere: Send + Sync {
+    /// From now on the program's kernels may run although no launch was counted. Called once or more, on the thread
+    /// that made it so.
+    fn launched_elsewhere(&self);
+}
+
+/// Whether a program may be launched by other means, and who is to know of it.
+#[derive(Default)]
+struct Elsewhere {
+    is_so: bool,
+    told: Vec<Weak<dyn LaunchedElsewhere>>,
 }
 
 /// Names that a program's image mentions.
@@ -68,7 +86,8 @@ impl Program {
     fn with_mentions(device: Device, name: String, backend: Arc<dyn BackendProgram>, mentions: Mentions) -> Self {
         // A driver that fails here fails again, and says so, when the program is attached or launched.
         let unanswered = AtomicBool::new(matches!(backend.global(ABI_SYMBOL), Ok(Some(_))));
-        Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), mentions, unanswered }))
+        let (kept, elsewhere) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { device, name, backend: Local::new(backend), kept, mentions, unanswered, elsewhere }))
     }
 
     /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module
@@ -113,6 +132,41 @@ impl Program {
         Ok(())
     }
 
+    /// Says that kernels of this program may be launched by other means than [`crate::Queue`]s. It is so of every program
+    /// that was loaded elsewhere, and of one whose raw handle was given out.
+    pub fn launched_elsewhere(&self) {
+        let told = {
+            let mut elsewhere = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+            elsewhere.is_so = true;
+            std::mem::take(&mut elsewhere.told)
+        };
+        // Without the lock: whoever is told may ask this program something.
+        told.iter().filter_map(Weak::upgrade).for_each(|whom| whom.launched_elsewhere());
+    }
+
+    /// Tells `whom` when kernels of this program may be launched by other means than [`crate::Queue`]s: now, if it is so
+    /// already.
+    pub fn tell_if_launched_elsewhere<T: LaunchedElsewhere + 'static>(&self, whom: &Arc<T>) {
+        let is_so = {
+            let mut elsewhere = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+            if !elsewhere.is_so {
+                let weak: Weak<T> = Arc::downgrade(whom);
+                elsewhere.told.retain(|told| told.strong_count() > 0);
+                elsewhere.told.push(weak);
+            }
+            elsewhere.is_so
+        };
+        if is_so {
+            whom.launched_elsewhere();
+        }
+    }
+
+    /// The same program, loaded by somebody else, who launches it.
+    pub(crate) fn of_others(self) -> Self {
+        self.launched_elsewhere();
+        self
+    }
+
     /// Its name in the bundle.
     pub fn name(&self) -> &str {
         &self.0.name
@@ -154,6 +208,7 @@ impl Program {
     /// # Errors
     /// When the driver fails.
     pub fn find_global(&self, name: &str) -> Result<Option<Global>, Error> {
+        self.0.device.check_origin()?;
         let found = self.0.backend.global(name)?;
         Ok(found.map(|info| Global { program: self.clone(), name: name.to_owned(), info }))
     }

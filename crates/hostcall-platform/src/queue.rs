@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hostcall_abi::Plain;
+use hostcall_error::Local;
 
 use crate::args::Args;
 use crate::backend::{BackendEvent, BackendQueue};
@@ -126,6 +127,10 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if !self.device.is_here() {
+            // A forked child's copy: the queue is the parent's, and so is the thread that works it off.
+            return;
+        }
         if self.backend.waits_when_dropped() && !self.wait() {
             // Never dropped: it and its device are used for as long as the process lives.
             self.backend.leave_to_itself();
@@ -266,6 +271,7 @@ impl Queue {
     /// The first failure of earlier work in this queue that was not reported yet: [`Error::Fault`],
     /// [`Error::DeviceLost`], ….
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.device().check_origin()?;
         self.waited(true);
         self.0.backend.synchronize()
     }
@@ -318,6 +324,7 @@ impl Queue {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn is_idle(&self) -> Result<bool, Error> {
+        self.device().check_origin()?;
         self.0.backend.is_idle()
     }
 
@@ -327,7 +334,7 @@ impl Queue {
     /// [`Error::WrongDevice`], [`Error::DeviceLost`].
     pub fn record(&self, event: &Event) -> Result<(), Error> {
         self.own(&event.0.device, "the event")?;
-        self.0.backend.record(&*event.0.backend)
+        self.0.backend.record(&**event.0.backend)
     }
 
     /// What comes later in this queue waits for the event's latest recording; one never recorded counts as happened.
@@ -336,7 +343,7 @@ impl Queue {
     /// [`Error::WrongDevice`], [`Error::DeviceLost`].
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         self.own(&event.0.device, "the event")?;
-        self.0.backend.wait(&*event.0.backend)
+        self.0.backend.wait(&**event.0.backend)
     }
 
     /// Calls `f` when everything before has ended, on a thread of the plugin. `f` must be short and must not call the
@@ -345,11 +352,12 @@ impl Queue {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn on_complete(&self, f: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        self.device().check_origin()?;
         self.0.backend.on_complete(f)
     }
 
     fn own(&self, device: &Device, what: &'static str) -> Result<(), Error> {
-        if self.device().is_same(device) { Ok(()) } else { Err(Error::WrongDevice { what }) }
+        if self.device().is_same(device) { device.check_origin() } else { Err(Error::WrongDevice { what }) }
     }
 }
 
@@ -365,12 +373,12 @@ pub struct Event(Arc<EventInner>);
 
 struct EventInner {
     device: Device,
-    backend: Box<dyn BackendEvent>,
+    backend: Local<Box<dyn BackendEvent>>,
 }
 
 impl Event {
     pub(crate) fn new(device: Device, backend: Box<dyn BackendEvent>) -> Self {
-        Self(Arc::new(EventInner { device, backend }))
+        Self(Arc::new(EventInner { device, backend: Local::new(backend) }))
     }
 
     /// Whether its latest recording happened; one never recorded counts as happened.
@@ -378,6 +386,7 @@ impl Event {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn is_complete(&self) -> Result<bool, Error> {
+        self.0.device.check_origin()?;
         self.0.backend.is_complete()
     }
 
@@ -386,6 +395,7 @@ impl Event {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.0.device.check_origin()?;
         self.0.backend.synchronize()
     }
 
@@ -397,7 +407,7 @@ impl Event {
         if !self.0.device.is_same(&earlier.0.device) {
             return Err(Error::WrongDevice { what: "the earlier event" });
         }
-        Ok(self.0.backend.nanoseconds_since(&*earlier.0.backend)?.map(Duration::from_nanos))
+        Ok(self.0.backend.nanoseconds_since(&**earlier.0.backend)?.map(Duration::from_nanos))
     }
 }
 

@@ -30,7 +30,7 @@ impl Program {
     /// # Safety
     /// * What `find` gives is memory of the device of this size, as long as the result and its globals live.
     pub unsafe fn from_symbols(device: &Device, name: &str, find: impl Fn(&str) -> Option<GlobalInfo> + Send + Sync + 'static) -> Program {
-        Program::from_backend(device.clone(), name, Arc::new(Symbols(find)))
+        Program::from_backend(device.clone(), name, Arc::new(Symbols(find))).of_others()
     }
 }
 

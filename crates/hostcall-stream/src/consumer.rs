@@ -2,13 +2,13 @@
 //!
 //! A ring belongs to one thread, which walks it in order, and copies each message out. What it has found in all its
 //! rings it hands on in batches, each of one stream. While kernels are in flight and nothing arrives, a thread sleeps
-//! longer and longer. With none in flight it parks.
+//! longer and longer. With none in flight it parks; where a program of its rings may be launched by others, of which
+//! nobody tells, it keeps a heartbeat instead.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
-use std::time::{Duration, Instant};
 
 use hostcall_abi::stream::{Packet, Rows};
 
@@ -19,14 +19,10 @@ use crate::handler::Part;
 use crate::latest::Area;
 use crate::memory::RingSet;
 use crate::registry::{Registered, Registry};
+use crate::rest::{Rest, Senders};
 use crate::ring::Owned;
 use crate::view::Eye;
 
-/// How long a thread looks at its rings without a pause when nothing arrives.
-const EAGER: Duration = Duration::from_micros(500);
-/// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a
-/// millisecond.
-const NAP: Duration = Duration::from_micros(100);
 /// Rings that are looked at together.
 const EYES: usize = u64::BITS as usize;
 
@@ -111,7 +107,7 @@ impl Shared {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
     }
 
-    fn wake(&self) {
+    pub(crate) fn wake(&self) {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
     }
 }
@@ -172,8 +168,7 @@ impl Consumer {
 
     /// Reads until [`Shared::end`].
     pub(crate) fn run(mut self) {
-        let mut last = Instant::now();
-        let mut looks = 0u32;
+        let mut rest = Rest::new(self.shared.modest, self.threads);
         let mut last_granule = None;
         loop {
             self.adopt();
@@ -187,23 +182,13 @@ impl Consumer {
             // than this.
             let overdue = last_granule.is_some_and(|last| self.granules() > last);
             if self.look() && !overdue {
-                looks = 0;
+                rest.end();
                 continue;
             }
             if ended {
                 return;
             }
-            if !self.shared.is_awake() {
-                self.flush_recording();
-                std::thread::park();
-                last = Instant::now();
-                continue;
-            }
-            looks += 1;
-            if looks == 1 {
-                last = Instant::now();
-            }
-            self.pause(looks, last);
+            rest.rest(self.senders(), || self.flush_recording());
         }
     }
 
@@ -259,27 +244,22 @@ impl Consumer {
         self.learn();
     }
 
+    /// What is known of kernels that may send to its rings.
+    fn senders(&self) -> Senders {
+        if self.shared.is_awake() {
+            Senders::InFlight
+        } else if self.sets.iter().any(|set| set.is_launched_elsewhere()) {
+            Senders::Elsewhere
+        } else {
+            Senders::None
+        }
+    }
+
     /// What is recorded so far is to be written, before a sleep.
     fn flush_recording(&self) {
         if let Some(recording) = &self.shared.recording {
             recording.turn(self.index).flush();
         }
-    }
-
-    fn pause(&self, looks: u32, since: Instant) {
-        if self.shared.modest {
-            // Kernels of the simulator run on the same processors.
-            if looks < 4 {
-                return std::thread::yield_now();
-            }
-            self.flush_recording();
-            return std::thread::sleep(NAP);
-        }
-        if looks.is_multiple_of(64) && since.elapsed() > EAGER {
-            self.flush_recording();
-            return std::thread::sleep(NAP);
-        }
-        std::hint::spin_loop();
     }
 
     /// Looks at all rings once, and hands on what was there. Whether anything was.
@@ -536,6 +516,27 @@ mod tests {
         let stream = &shared.registry.all()[0];
         let counted = [&stream.messages, &stream.unhandled, &shared.handler_panics].map(|count| count.load(Ordering::Relaxed));
         assert_eq!(counted, [3, 1, 1]);
+    }
+
+    #[test]
+    fn messages_of_kernels_that_nobody_announces_are_handled_where_others_may_launch_the_program() {
+        let (set, shared) = ring_of([accesses(|_, _| {})].into_iter());
+        set.set_launched_elsewhere();
+        let consumer = Consumer::new(shared.clone(), 0, 1);
+        let thread = std::thread::spawn(move || consumer.run());
+        shared.started(thread.thread().clone());
+        let (mut at, begun) = (0, std::time::Instant::now());
+        for launch in 1..=5 {
+            // As long as threads stay awake, and longer.
+            std::thread::sleep(std::time::Duration::from_millis(10 * launch));
+            at = store(&set, at, 1, launch, usize::MAX);
+            while shared.registry.all()[0].messages.load(Ordering::Relaxed) < launch {
+                assert!(begun.elapsed().as_secs() < 60, "message {launch} is not handled");
+                std::thread::yield_now();
+            }
+        }
+        shared.end();
+        thread.join().expect("no panic");
     }
 
     fn torn(shared: &Shared) -> u64 {

@@ -39,6 +39,7 @@ mod name;
 mod named_filter;
 mod registry;
 mod report;
+mod rest;
 mod ring;
 mod schema;
 pub mod sink;

@@ -77,6 +77,8 @@ pub(crate) struct RingSet {
     ending: AtomicBool,
     /// Whether the device is lost.
     lost: AtomicBool,
+    /// Whether the program may be launched by others, of which nobody tells.
+    elsewhere: AtomicBool,
 }
 
 /// What the reader of a ring and those who wait for it tell one another.
@@ -189,6 +191,7 @@ impl RingSet {
             progress,
             ending: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            elsewhere: AtomicBool::new(false),
         };
         (0..sizes.rings()).for_each(|ring| set.tell(ring, Credit::default()));
         Ok(set)
@@ -298,6 +301,18 @@ impl RingSet {
         // Both release, behind the ends: pairs with `is_lost` and `is_ending`.
         self.lost.store(true, Ordering::Release);
         self.ending.store(true, Ordering::Release);
+    }
+
+    /// The program may be launched by others, of which nobody tells. The threads are woken afterwards.
+    pub(crate) fn set_launched_elsewhere(&self) {
+        // Pairs with `is_launched_elsewhere`.
+        self.elsewhere.store(true, Ordering::Release);
+    }
+
+    /// Whether the program may be launched by others, of which nobody tells.
+    pub(crate) fn is_launched_elsewhere(&self) -> bool {
+        // Pairs with `set_launched_elsewhere`.
+        self.elsewhere.load(Ordering::Acquire)
     }
 
     /// Whether the device is lost.

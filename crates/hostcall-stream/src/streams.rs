@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use hostcall_abi::stream::rings::RINGS_SYMBOL;
 use hostcall_abi::stream::site::{MAX_SITE, MAX_TEXT, SITE_HEAD, SITE_OFF, SITE_PREFIX};
 use hostcall_abi::stream::{Counters, Message, Policy, SiteText};
 use offload::host::{self, StackSize};
-use offload::{Device, DeviceKind, Program, Queue, Subscription, overdue};
+use offload::{Device, DeviceKind, LaunchedElsewhere, Program, Queue, Subscription, overdue};
 
 use crate::builder::{Settings, StreamsBuilder};
 use crate::consumer::{Consumer, Shared};
@@ -51,7 +51,8 @@ pub struct Streams {
 /// The rings of a program, as it keeps them.
 #[derive(Debug)]
 struct Kept {
-    _set: Arc<RingSet>,
+    set: Arc<RingSet>,
+    shared: Weak<Shared>,
     /// Nobody reads them any more.
     closed: Arc<AtomicBool>,
 }
@@ -153,7 +154,9 @@ impl Streams {
             set.set_filter(number, &stream.filter())?;
         }
         // Before its address is known there.
-        program.keep(Arc::new(Kept { _set: set.clone(), closed: set.closed().clone() }));
+        let kept = Arc::new(Kept { set: set.clone(), shared: Arc::downgrade(&self.shared), closed: set.closed().clone() });
+        program.tell_if_launched_elsewhere(&kept);
+        program.keep(kept);
         descriptor.write(set.descriptor().as_bytes())?;
         for (word, value) in words {
             word.write(&value.to_ne_bytes())?;
@@ -274,7 +277,8 @@ impl Streams {
     }
 
     /// Keeps the threads looking at rings, as if kernels ran, until what is returned is dropped: for kernels that are
-    /// launched by other means than `offload`'s queues. Without, they look while somebody waits.
+    /// launched by other means than `offload`'s queues. Without, threads look at the rings of programs that others may
+    /// launch now and then, and a kernel may have filled its rings before they do.
     pub fn keep_awake(&self) -> Awake {
         self.shared.arm();
         Awake(self.shared.clone())
@@ -478,6 +482,15 @@ fn definition(program: &Program, stream: &str) -> Result<Option<Option<Schema>>,
     let mut bytes = vec![0; said.size().min(4096)];
     said.read(&mut bytes)?;
     Ok(Some(Schema::parse(stream, &bytes)))
+}
+
+impl LaunchedElsewhere for Kept {
+    fn launched_elsewhere(&self) {
+        self.set.set_launched_elsewhere();
+        if let Some(shared) = self.shared.upgrade() {
+            shared.wake();
+        }
+    }
 }
 
 impl Kept {

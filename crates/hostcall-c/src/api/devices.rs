@@ -56,5 +56,5 @@ pub unsafe extern "C" fn hc_device_describe(device: *const Device, json: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hc_device_destroy(device: *mut *mut Device) {
     // SAFETY: the caller's.
-    quietly(|| drop(unsafe { take(device) }));
+    quietly(|| drop(unsafe { take(device, "device") }));
 }

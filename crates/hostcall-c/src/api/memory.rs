@@ -81,5 +81,5 @@ pub unsafe extern "C" fn hc_memory_read(memory: *const Memory, offset: usize, to
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hc_memory_free(memory: *mut *mut Memory) {
     // SAFETY: the caller's.
-    quietly(|| drop(unsafe { take(memory) }));
+    quietly(|| drop(unsafe { take(memory, "memory") }));
 }

@@ -142,8 +142,8 @@ pub unsafe extern "C" fn hc_descriptor(
     enter(|| {
         // SAFETY: the caller's.
         let (out, server) = unsafe { (place_for(out)?, handle(server, "server")?) };
-        // SAFETY: the caller's.
-        let shared_with = unsafe { shared_with.as_ref() }.map(|attachment| &attachment.0);
+        // SAFETY: the caller's, for null too.
+        let shared_with = if shared_with.is_null() { None } else { Some(&unsafe { handle(shared_with, "attachment") }?.0) };
         let (attachment, address) = Attached::of_descriptor(&server.0, shared_with, !device_address.is_null())?;
         if let Some(address) = address {
             // SAFETY: it is not null, and the caller's.
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn hc_descriptor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hc_detach(attachment: *mut *mut Attachment) {
     // SAFETY: the caller's.
-    quietly(|| drop(unsafe { take(attachment) }));
+    quietly(|| drop(unsafe { take(attachment, "attachment") }));
 }
 
 /// Loads a program.
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn hc_program_load(device: *mut Device, bytes: *const c_vo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hc_program_unload(program: *mut *mut Program) {
     // SAFETY: the caller's.
-    quietly(|| drop(unsafe { take(program) }));
+    quietly(|| drop(unsafe { take(program, "program") }));
 }
 
 /// `hc_shape`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Device;
-use crate::boundary::{give, place_for, take};
+use crate::boundary::{give, handle, place_for, take};
 use crate::server::{self, CGrant, COptions, Shared};
 use crate::status::enter;
 
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn hc_server_start(
         // SAFETY: the caller's. Whatever else is null, what the grants own is dropped.
         let out = unsafe { place_for(out) };
         // SAFETY: the caller's.
-        let opened = unsafe { device.as_ref() }.map(|device| device.0.clone()).filter(|_| out.is_ok());
+        let opened = unsafe { handle(device, "device") }.map(|device| device.0.clone());
         // SAFETY: the caller's.
         let started = unsafe { server::start(opened, options, grants, grant_count) };
         *out? = give(Server(started?));
@@ -37,6 +37,6 @@ pub unsafe extern "C" fn hc_server_start(
 pub unsafe extern "C" fn hc_server_stop(server: *mut *mut Server) -> i32 {
     enter(|| {
         // SAFETY: the caller's.
-        unsafe { take(server) }.map_or(Ok(()), |server| server.0.stop())
+        unsafe { take(server, "server") }?.map_or(Ok(()), |server| server.0.stop())
     })
 }

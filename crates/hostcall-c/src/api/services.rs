@@ -75,7 +75,7 @@ pub unsafe extern "C" fn hc_register(
 pub unsafe extern "C" fn hc_unregister(service: *mut *mut Service) {
     quietly(|| {
         // SAFETY: the caller's.
-        if let Some(service) = unsafe { take(service) } {
+        if let Ok(Some(service)) = unsafe { take(service, "service") } {
             service.0.unregister();
         }
     });
@@ -124,7 +124,9 @@ pub unsafe extern "C" fn hc_number(server: *mut Server, name: *const c_char, num
 /// `call` is null, or a call that the application may use, on one thread at a time.
 unsafe fn in_hand<'a>(call: *mut CCall) -> Result<&'a mut InHand<'a>, Error> {
     // SAFETY: the caller's: what was given to a handler as a call.
-    unsafe { call.cast::<InHand<'a>>().as_mut() }.ok_or_else(|| boundary::null("call"))
+    let in_hand = unsafe { call.cast::<InHand<'a>>().as_mut() }.ok_or_else(|| boundary::null("call"))?;
+    in_hand.check_origin()?;
+    Ok(in_hand)
 }
 
 /// A lane's string or slice.

@@ -137,7 +137,7 @@ fn borrowed(device: &Device, name: &str, module: Module) -> Result<Program, Erro
     if module.has_unbounded_stacks()? {
         cuda(device)?.make_room_for_stacks()?;
     }
-    Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+    Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))).of_others())
 }
 
 impl Program {
@@ -200,8 +200,12 @@ impl Program {
         borrowed(device, name, unsafe { Module::of_function(&cuda.context, function, keep) }?)
     }
 
-    /// Its CUDA module, if it is a CUDA program. Unloaded with the program.
+    /// Its CUDA module, if it is a CUDA program. Unloaded with the program. Whoever asks may launch its kernels: a server
+    /// that the program is attached to looks for their calls from now on, as for those of modules that were loaded
+    /// elsewhere.
     pub fn raw_module(&self) -> Option<sys::CUmodule> {
-        self.backend().as_any().downcast_ref::<Loaded>().map(|loaded| loaded.0.raw())
+        let loaded = self.backend().as_any().downcast_ref::<Loaded>()?;
+        self.launched_elsewhere();
+        Some(loaded.0.raw())
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, DESCRIPTOR_SYMBOL, FirstPoll, SERVICE_PREFIX, SIGNATURE_PREFIX};
 use hostcall_abi::{ABI_VERSION, Geometry};
+use hostcall_error::Forked;
 use offload::{Device, DeviceInfo, Global, Program};
 
+use super::RemoveError;
 use crate::service::Definition;
 use crate::service::registry::{Registered, Registry};
 use crate::serving::Served;
@@ -65,6 +67,9 @@ pub enum AttachError {
     /// An inline handler asked for it.
     #[error(transparent)]
     InHandler(#[from] super::InHandler),
+    /// The server belongs to the process that this one was forked from.
+    #[error(transparent)]
+    Forked(#[from] Forked),
     /// The port buffer cannot be made.
     #[error(transparent)]
     Buffer(#[from] BufferError),
@@ -74,6 +79,15 @@ pub enum AttachError {
 }
 
 hostcall_error::readable!(AttachError);
+
+impl From<RemoveError> for AttachError {
+    fn from(error: RemoveError) -> Self {
+        match error {
+            RemoveError::InHandler(error) => error.into(),
+            RemoveError::Forked(error) => error.into(),
+        }
+    }
+}
 
 /// A definition of a service, as one side has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -222,6 +236,7 @@ impl Attached {
         // Before its address is known there.
         self.program.keep(self.served.clone());
         descriptor.write(self.served.memory.descriptor().as_bytes())?;
+        self.program.tell_if_launched_elsewhere(&self.served);
         self.served.report.used_by(self.program.name());
         self.program.answered();
         Ok(())

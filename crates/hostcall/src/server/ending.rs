@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use hostcall_abi::Status;
+use hostcall_error::{Forked, Local};
 use offload::host::{self, StackSize};
 use offload::overdue;
 
-use super::{BufferHandle, Server};
+use super::{BufferHandle, Parts, Server};
 use crate::record::{KernelReport, tell};
 use crate::serving::Core;
 
@@ -25,6 +26,20 @@ pub struct InHandler {
 
 hostcall_error::readable!(InHandler);
 
+/// Why a port buffer stays, or nothing is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoveError {
+    /// An inline handler asked for it.
+    #[error(transparent)]
+    InHandler(#[from] InHandler),
+    /// The server belongs to the process that this one was forked from.
+    #[error(transparent)]
+    Forked(#[from] Forked),
+}
+
+hostcall_error::readable!(RemoveError);
+
 impl Server {
     /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and
     /// so does every later call. Posts that have arrived are handled, those that arrive meanwhile may be. If so many
@@ -32,10 +47,10 @@ impl Server {
     /// the report says how many. When this returns, no serving thread looks at the buffer any more.
     ///
     /// # Errors
-    /// [`InHandler`]: on the thread of an inline handler of this server. Nothing is done then.
-    pub fn remove_buffer(&self, buffer: &BufferHandle) -> Result<(), InHandler> {
-        self.not_in_handler("removing a port buffer")?;
-        self.core.retire(&buffer.0, Status::DETACHED, Instant::now() + Core::PATIENCE);
+    /// On the thread of an inline handler of this server, and in a forked child. Nothing is done then.
+    pub fn remove_buffer(&self, buffer: &BufferHandle) -> Result<(), RemoveError> {
+        self.check_here("removing a port buffer")?;
+        self.parts.core.retire(&buffer.0, Status::DETACHED, Instant::now() + Core::PATIENCE);
         let gone: Vec<_> = self.attached().extract_if(.., |program| program.uses(&buffer.0)).collect();
         // What a program owns is dropped without the lock.
         drop(gone);
@@ -44,13 +59,14 @@ impl Server {
         Ok(())
     }
 
-    /// What waits for the server's threads is not done on one of them.
-    pub(super) fn not_in_handler(&self, what: &'static str) -> Result<(), InHandler> {
-        if self.core.is_served_here() { Err(InHandler { what }) } else { Ok(()) }
+    /// What waits for the server's threads is not done on one of them, nor where they are not.
+    pub(super) fn check_here(&self, what: &'static str) -> Result<(), RemoveError> {
+        self.check_origin()?;
+        if self.parts.core.is_served_here() { Err(InHandler { what }.into()) } else { Ok(()) }
     }
 
     /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`]
-    /// has returned. In an inline handler of this server nothing is returned: another thread ends the server, which
+    /// has returned; in a forked child nothing. In an inline handler of this server nothing is returned: another thread ends the server, which
     /// tells it.
     pub fn stop(mut self) -> KernelReport {
         self.shut_down()
@@ -58,43 +74,46 @@ impl Server {
 
     /// Answers what waits, ends the threads, and takes the last report. Done twice, the second time does nothing.
     fn shut_down(&mut self) -> KernelReport {
-        if std::mem::replace(&mut self.down, true) {
+        // In a forked child there are neither threads nor kernels to be ended, and what was reported is the parent's to
+        // tell.
+        if self.check_origin().is_err() || std::mem::replace(&mut self.parts.down, true) {
             return KernelReport::default();
         }
-        if self.core.is_served_here() {
+        if self.parts.core.is_served_here() {
             self.shut_down_elsewhere();
             return KernelReport::default();
         }
-        drop(self.subscription.take());
-        let buffers = self.core.buffers();
+        let parts = &mut *self.parts;
+        drop(parts.subscription.take());
+        let buffers = parts.core.buffers();
         // All of them have the same time, however many there are.
         let deadline = Instant::now() + Core::PATIENCE;
         for live in buffers.iter() {
-            self.core.retire(live, Status::SERVER_GONE, deadline);
+            parts.core.retire(live, Status::SERVER_GONE, deadline);
         }
-        self.core.stop();
-        for thread in self.threads.drain(..) {
+        parts.core.stop();
+        for thread in parts.threads.drain(..) {
             // A serving thread guards handlers; should one have panicked all the same, there is nobody to tell.
-            let _ = overdue::join(thread, || format!("a server that ends waits for {}", self.core.handlers_that_run()));
+            let _ = overdue::join(thread, || format!("a server that ends waits for {}", parts.core.handlers_that_run()));
         }
-        if let (Some(helpers), Some(device)) = (self.helpers.take(), &self.device) {
+        if let (Some(helpers), Some(device)) = (parts.helpers.take(), &parts.device) {
             device.help_waiting(None);
             helpers.end();
         }
-        self.core.pool.close();
-        buffers.iter().for_each(|live| self.end(live));
-        self.core.join_reapers();
-        if let Err(error) = self.builtins.flush() {
+        parts.core.pool.close();
+        buffers.iter().for_each(|live| live.tenant.end(&[&parts.core.pool, &parts.builtins]));
+        parts.core.join_reapers();
+        if let Err(error) = parts.builtins.flush() {
             tell(&format_args!("what kernels printed is incomplete: {error}"));
         }
         #[cfg(feature = "tokio")]
-        self.core.runtime.close();
-        match self.core.trace.as_ref().map(|trace| trace.finish()) {
+        parts.core.runtime.close();
+        match parts.core.trace.as_ref().map(|trace| trace.finish()) {
             None | Some(Ok(0)) => {}
             Some(Ok(lost)) => tell(&format_args!("the trace is incomplete: {lost} spans came faster than they could be written")),
             Some(Err(error)) => tell(&format_args!("the trace is incomplete: {error}")),
         }
-        let mut report = std::mem::take(&mut *self.left());
+        let mut report = std::mem::take(parts.left.get_mut().unwrap_or_else(PoisonError::into_inner));
         for live in buffers.iter() {
             report.absorb(live.report.take());
         }
@@ -104,19 +123,20 @@ impl Server {
     /// The server is dropped by one of its own threads, which cannot wait for itself: another thread ends it.
     #[cold]
     fn shut_down_elsewhere(&mut self) {
-        let all = Server {
-            core: self.core.clone(),
-            threads: std::mem::take(&mut self.threads),
-            device: self.device.take(),
-            subscription: self.subscription.take(),
-            helpers: self.helpers.take(),
+        let parts = Parts {
+            core: self.parts.core.clone(),
+            threads: std::mem::take(&mut self.parts.threads),
+            device: self.parts.device.take(),
+            subscription: self.parts.subscription.take(),
+            helpers: self.parts.helpers.take(),
             attached: Mutex::new(std::mem::take(&mut *self.attached())),
-            plan: self.plan.clone(),
+            plan: self.parts.plan.clone(),
             place: None,
-            builtins: self.builtins.clone(),
+            builtins: self.parts.builtins.clone(),
             left: Mutex::new(std::mem::take(&mut *self.left())),
             down: false,
         };
+        let all = Server { parts: Local::new(parts) };
         let all = Arc::new(Mutex::new(Some(all)));
         let theirs = all.clone();
         let take = |all: &Mutex<Option<Server>>| all.lock().unwrap_or_else(PoisonError::into_inner).take();

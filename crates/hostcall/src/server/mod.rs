@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use hostcall_abi::descriptor::FirstPoll;
+use hostcall_error::{Forked, Local};
 use offload::host::StackSize;
-use offload::{Device, DeviceKind, Program, Subscription};
+use offload::{Device, DeviceKind, LaunchedElsewhere as _, Program, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
@@ -29,7 +30,7 @@ mod wait;
 
 pub use attach::{AttachError, Signature};
 use attach::{Attached, BufferPlan};
-pub use ending::InHandler;
+pub use ending::{InHandler, RemoveError};
 use placement::{NoProcessor, Place, Placement};
 pub use wait::WaitError;
 
@@ -65,6 +66,9 @@ pub enum ServerError {
     /// An attached program could not be told of a new service.
     #[error(transparent)]
     Attach(#[from] AttachError),
+    /// The server belongs to the process that this one was forked from.
+    #[error(transparent)]
+    Forked(#[from] Forked),
     /// Programs could not be attached: `ports`, `staging` or `heap` of the builder cannot work on its device.
     #[error(transparent)]
     Sizes(#[from] BufferError),
@@ -252,7 +256,7 @@ impl ServerBuilder {
         let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
         let built_in: Vec<Service> = builtins.services().into_iter().filter(wanted).collect();
         let attached = Mutex::default();
-        let mut server = Server {
+        let parts = Parts {
             core,
             threads: Vec::new(),
             device: self.device,
@@ -265,6 +269,7 @@ impl ServerBuilder {
             left: Mutex::default(),
             down: false,
         };
+        let mut server = Server { parts: Local::new(parts) };
         for service in self.services.into_iter().chain(built_in) {
             server.register(service)?;
         }
@@ -272,7 +277,7 @@ impl ServerBuilder {
             server.set_default_handler(Some(default))?;
         }
         for index in 0..threads {
-            let (core, place) = (server.core.clone(), server.place.clone());
+            let (core, place) = (server.parts.core.clone(), server.parts.place.clone());
             let run = move || {
                 if let Some(place) = place {
                     place.enter();
@@ -280,19 +285,19 @@ impl ServerBuilder {
                 core.run(index);
             };
             let spawned = offload::host::spawn(format!("hostcall-{index}"), stack, run);
-            server.threads.push(spawned.map_err(ServerError::Thread)?);
+            server.parts.threads.push(spawned.map_err(ServerError::Thread)?);
         }
-        if let Some(device) = &server.device {
+        if let Some(device) = server.parts.device.clone() {
             if helpers > 0 {
-                let helpers = Helpers::new(&server.core, helpers);
-                server.helpers = Some(helpers.clone());
+                let helpers = Helpers::new(&server.parts.core, helpers);
+                server.parts.helpers = Some(helpers.clone());
                 device.help_waiting(Some(Arc::new(move || helpers.help())));
             }
-            let core = server.core.clone();
-            server.subscription = Some(device.subscribe(Arc::new(move |busy| core.set_busy(busy))));
+            let core = server.parts.core.clone();
+            server.parts.subscription = Some(device.subscribe(Arc::new(move |busy| core.set_busy(busy))));
             // A kernel that was launched before is one all the same; `subscribe` tells only of changes.
             if device.in_flight() > 0 {
-                server.core.set_busy(true);
+                server.parts.core.set_busy(true);
             }
         }
         Ok(server)
@@ -308,8 +313,17 @@ fn default_threads() -> usize {
 /// returned: as an error in the log, or on standard error if nothing listens to the log. It waits for inline handlers
 /// to return, and names them if that takes longer than a second; posts for which other handlers make no room within 0.4
 /// s are not handled, and counted.
+///
+/// In a child that `fork` has made of this process its threads are missing. There, functions that can fail do so with
+/// [`Forked`], the others find nothing, and dropping it does nothing.
 #[derive(Debug)]
 pub struct Server {
+    pub(crate) parts: Local<Parts>,
+}
+
+/// What a server has.
+#[derive(Debug)]
+pub(crate) struct Parts {
     pub(crate) core: Arc<Core>,
     threads: Vec<JoinHandle<()>>,
     device: Option<Device>,
@@ -336,8 +350,10 @@ impl BufferHandle {
         self.0.memory.window_provider()
     }
 
-    /// What a program must be given to use it.
+    /// What a program must be given to use it. Whoever asks may have its kernels launched by others: the server looks for
+    /// their calls from now on, as for those of programs that were loaded elsewhere.
     pub fn descriptor(&self) -> &hostcall_abi::Descriptor {
+        self.0.launched_elsewhere();
         self.0.memory.descriptor()
     }
 }
@@ -371,19 +387,19 @@ impl Server {
     /// # Errors
     /// When the name is taken, a program was built with another definition of it, or cannot be told.
     pub fn register(&self, service: Service) -> Result<ServiceHandle, ServerError> {
-        self.warm_up(&service.run).map_err(ServerError::Thread)?;
+        self.warm_up(&service.run)?;
         let attached = self.attached();
         for program in attached.iter() {
             program.check(service.definition())?;
         }
-        let slot = self.core.registry.register(service)?;
+        let slot = self.parts.core.registry.register(service)?;
         for program in attached.iter() {
             if let Err(error) = program.number(&slot) {
-                self.core.registry.unregister(&slot);
+                self.parts.core.registry.unregister(&slot);
                 return Err(error.into());
             }
         }
-        Ok(ServiceHandle::new(&slot, &self.core.registry))
+        Ok(ServiceHandle::new(&slot, &self.parts.core.registry))
     }
 
     /// Registers a service without its name, for kernels that are given it as a value ([`ServiceHandle::callee`]). Any
@@ -406,19 +422,20 @@ impl Server {
     /// # Errors
     /// When a program was built with another definition of it, or all numbers are taken.
     pub fn register_unnamed(&self, service: Service) -> Result<ServiceHandle, ServerError> {
-        self.warm_up(&service.run).map_err(ServerError::Thread)?;
+        self.warm_up(&service.run)?;
         for program in self.attached().iter() {
             program.check(service.definition())?;
         }
-        let slot = self.core.registry.register_unnamed(service)?;
-        Ok(ServiceHandle::new(&slot, &self.core.registry))
+        let slot = self.parts.core.registry.register_unnamed(service)?;
+        Ok(ServiceHandle::new(&slot, &self.parts.core.registry))
     }
 
     /// The service registered under this name, to finish or unregister it: one that the builder registered, too. The
     /// name is that on the wire ([`Service::name`]), `Host__add42`, or as the kernel says it, `Host::add42`.
     pub fn service_handle(&self, name: &str) -> Option<ServiceHandle> {
         let name = name.replacen("::", "__", 1);
-        Some(ServiceHandle::new(&self.core.registry.named(&name)?, &self.core.registry))
+        self.check_origin().ok()?;
+        Some(ServiceHandle::new(&self.parts.core.registry.named(&name)?, &self.parts.core.registry))
     }
 
     /// Sets the handler of calls that no service takes, or removes it.
@@ -426,21 +443,24 @@ impl Server {
     /// # Errors
     /// When the system has no thread for it.
     pub fn set_default_handler(&self, service: Option<Service>) -> Result<(), ServerError> {
+        self.check_origin()?;
         if let Some(service) = &service {
-            self.warm_up(&service.run).map_err(ServerError::Thread)?;
+            self.warm_up(&service.run)?;
         }
-        self.core.registry.set_default(service);
+        self.parts.core.registry.set_default(service);
         Ok(())
     }
 
     /// Starts the threads that a service runs on besides the serving ones.
-    fn warm_up(&self, run: &Run) -> std::io::Result<()> {
-        match run {
+    fn warm_up(&self, run: &Run) -> Result<(), ServerError> {
+        self.check_origin()?;
+        let started = match run {
             Run::Inline(_) | Run::Later(_) | Run::LaterBatch(_) => Ok(()),
-            Run::Blocking(_) | Run::Adaptive(_) => self.core.pool.warm_up(),
+            Run::Blocking(_) | Run::Adaptive(_) => self.parts.core.pool.warm_up(),
             #[cfg(feature = "tokio")]
-            Run::Future(_) => self.core.runtime.warm_up(),
-        }
+            Run::Future(_) => self.parts.core.runtime.warm_up(),
+        };
+        started.map_err(ServerError::Thread)
     }
 
     /// Gives a program its own port buffer, and its services their numbers.
@@ -450,7 +470,7 @@ impl Server {
     /// it already ([`AttachError::Attached`]), or the device has no memory left. [`AttachError::InHandler`]: on the
     /// thread of an inline handler.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
-        self.not_in_handler("attaching a program")?;
+        self.check_here("attaching a program")?;
         let buffer = self.allocate(program.device())?;
         if let Err(error) = self.attach_to(program, &buffer) {
             self.remove_buffer(&buffer)?;
@@ -466,8 +486,9 @@ impl Server {
     /// # Errors
     /// When the device or the system has no memory left.
     pub fn allocate(&self, device: &Device) -> Result<BufferHandle, AttachError> {
-        let allocate = || self.plan.allocate(device, self.core.threads());
-        let memory = match &self.place {
+        self.check_origin()?;
+        let allocate = || self.parts.plan.allocate(device, self.parts.core.threads());
+        let memory = match &self.parts.place {
             // The system gives memory of the node on which it is touched first.
             Some(place) => place.run(allocate),
             None => allocate(),
@@ -481,14 +502,15 @@ impl Server {
     /// When the program was built with another version of the ABI or another definition of a service, or a server
     /// serves it already.
     pub fn attach_to(&self, program: &Program, buffer: &BufferHandle) -> Result<(), AttachError> {
+        self.check_origin()?;
         let mut list = self.attached();
-        let attached = Attached::new(program, &buffer.0, &self.core.buffers())?;
+        let attached = Attached::new(program, &buffer.0, &self.parts.core.buffers())?;
         // The default handler has no name to look for.
-        for slot in self.core.registry.table().iter().filter(|slot| slot.number != 0) {
+        for slot in self.parts.core.registry.table().iter().filter(|slot| slot.number != 0) {
             attached.check(&slot.definition)?;
             attached.number(slot)?;
         }
-        attached.number_unknown(&self.core.registry)?;
+        attached.number_unknown(&self.parts.core.registry)?;
         attached.describe()?;
         list.push(attached);
         Ok(())
@@ -497,41 +519,52 @@ impl Server {
     /// Serves one more port buffer.
     #[doc(hidden)]
     pub fn add_buffer(&self, memory: PortBuffer) -> BufferHandle {
-        let live = Served::new(memory, self.core.threads(), PostBounds::default());
-        self.core.add(live.clone());
+        let live = Served::new(memory, self.parts.core.threads(), PostBounds::default());
+        if self.check_origin().is_ok() {
+            self.parts.core.add(live.clone());
+        }
         BufferHandle(live)
     }
 
     /// The end of a buffer's program: nothing is kept for it any more.
     fn end(&self, live: &Served) {
-        live.tenant.end(&[&self.core.pool, &self.builtins]);
+        live.tenant.end(&[&self.parts.core.pool, &self.parts.builtins]);
     }
 
     /// Keeps the threads looking for calls, whatever the server knows of kernels, until the guard is dropped.
     pub fn keep_awake(&self) -> Awake {
-        self.core.wake.arm();
-        self.core.wake_all();
-        Awake(self.core.clone())
+        self.parts.core.wake.arm();
+        self.parts.core.wake_all();
+        Awake(self.parts.core.clone())
     }
 
     /// What kernels asked for and were not granted, since this was last asked.
     pub fn denials(&self) -> Vec<Denial> {
-        self.builtins.denials()
+        self.check_origin().map_or_else(|_| Vec::new(), |()| self.parts.builtins.denials())
     }
 
     /// What was called how often, and how long it took.
     pub fn stats(&self) -> Stats {
+        if self.check_origin().is_err() {
+            return Stats { services: Vec::new() };
+        }
         let row = |slot: &Arc<Registered>| slot.counters.row(slot.name(), slot.number);
-        Stats { services: self.core.registry.table().iter().map(row).collect() }
+        Stats { services: self.parts.core.registry.table().iter().map(row).collect() }
+    }
+
+    /// # Errors
+    /// In a forked child.
+    fn check_origin(&self) -> Result<(), Forked> {
+        self.parts.origin().check("server")
     }
 
     /// Held for changes and copies of the report.
     fn left(&self) -> MutexGuard<'_, KernelReport> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+        self.parts.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Held for changes of the list, by threads that register and attach; never by serving threads.
     fn attached(&self) -> MutexGuard<'_, Vec<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.parts.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Weak;
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
+use hostcall_error::Forked;
 use offload::Queue;
 
-use super::Server;
+use super::{Awake, RemoveError, Server};
 use crate::record::{HandlerFailure, KernelReport, OpenCall};
 use crate::serving::running::Turn;
 use crate::serving::{Open, wait_by};
@@ -30,6 +31,9 @@ pub enum WaitError {
     /// An inline handler asked for it. Nothing is waited for, and nothing taken.
     #[error(transparent)]
     InHandler(#[from] super::InHandler),
+    /// The server belongs to the process that this one was forked from. Nothing is waited for, and nothing taken.
+    #[error(transparent)]
+    Forked(#[from] Forked),
     /// The time to wait was over ([`Server::wait_timeout`]). Kernels and handlers go on, and what is reported stays
     /// with the server.
     #[error("not done after {waited:.1?}; {}", open_calls(open))]
@@ -49,7 +53,16 @@ impl WaitError {
         static NOTHING: KernelReport = KernelReport::nothing();
         match self {
             Self::Device { report, .. } | Self::Kernel(report) => report,
-            Self::Timeout { .. } | Self::InHandler(_) => &NOTHING,
+            Self::Timeout { .. } | Self::InHandler(_) | Self::Forked(_) => &NOTHING,
+        }
+    }
+}
+
+impl From<RemoveError> for WaitError {
+    fn from(error: RemoveError) -> Self {
+        match error {
+            RemoveError::InHandler(error) => error.into(),
+            RemoveError::Forked(error) => error.into(),
         }
     }
 }
@@ -78,7 +91,8 @@ impl Server {
     /// All of them are then forgotten, and the buffers serve calls again. [`WaitError::InHandler`] on the thread of an
     /// inline handler of this server.
     pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
-        self.not_in_handler("waiting for kernels")?;
+        self.check_here("waiting for kernels")?;
+        let _awake = self.keep_awake_for_others();
         let synchronized = queue.synchronize();
         let report = self.collect();
         self.told(synchronized, report)
@@ -91,7 +105,8 @@ impl Server {
     /// # Errors
     /// [`WaitError::Timeout`], which names the calls that are open, or as for [`Server::wait`].
     pub fn wait_timeout(&self, queue: &Queue, limit: Duration) -> Result<(), WaitError> {
-        self.not_in_handler("waiting for kernels")?;
+        self.check_here("waiting for kernels")?;
+        let _awake = self.keep_awake_for_others();
         let start = Instant::now();
         let mut seen = Seen::default();
         let device = |source| WaitError::Device { source, report: Box::default() };
@@ -105,6 +120,11 @@ impl Server {
         }
         seen.look(self);
         Err(WaitError::Timeout { waited: start.elapsed(), open: seen.open_calls(self) })
+    }
+
+    /// While somebody waits, what is waited for may be kernels that others have launched.
+    fn keep_awake_for_others(&self) -> Option<Awake> {
+        self.parts.core.buffers().iter().any(|live| live.is_launched_elsewhere()).then(|| self.keep_awake())
     }
 
     /// What a wait returns, and ports are free again.
@@ -122,9 +142,9 @@ impl Server {
 
     /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is
     /// handled, and takes the reports. Posts that arrive meanwhile, of kernels that still run, are not waited for. On
-    /// the thread of an inline handler of this server it does nothing.
+    /// the thread of an inline handler of this server, and in a forked child, it does nothing.
     pub fn collect(&self) -> KernelReport {
-        if self.not_in_handler("").is_err() {
+        if self.check_here("").is_err() {
             return KernelReport::default();
         }
         self.collect_by(None).unwrap_or_default()
@@ -136,14 +156,15 @@ impl Server {
     /// # Errors
     /// When the device fails.
     pub fn free_ports(&self) -> Result<(), offload::Error> {
-        self.core.buffers().iter().try_for_each(|live| live.free_ports())
+        self.check_origin()?;
+        self.parts.core.buffers().iter().try_for_each(|live| live.free_ports())
     }
 
     /// The same; `None` at `deadline`, and nothing is taken.
     fn collect_by(&self, deadline: Option<Instant>) -> Option<KernelReport> {
-        let buffers = self.core.buffers();
+        let buffers = self.parts.core.buffers();
         for live in buffers.iter() {
-            if !self.core.drain_by(live, deadline) {
+            if !self.parts.core.drain_by(live, deadline) {
                 return None;
             }
             // What is open now, and nothing that comes later: a kernel that goes on posting keeps nobody waiting.
@@ -164,7 +185,7 @@ impl Server {
             report.absorb(live.report.take());
         }
         // One of each stream at most.
-        while let Err(lost) = self.builtins.flush() {
+        while let Err(lost) = self.parts.builtins.flush() {
             let code = lost.source.raw_os_error().unwrap_or_default().cast_unsigned();
             report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string(), lanes: 1 });
         }
@@ -179,7 +200,7 @@ struct Seen(Vec<Option<(Turn, u64, Instant)>>);
 impl Seen {
     fn look(&mut self, server: &Server) {
         // Waves that help are among them.
-        let threads: Vec<_> = server.core.running().map(|running| running.now()).collect();
+        let threads: Vec<_> = server.parts.core.running().map(|running| running.now()).collect();
         self.0.resize(threads.len(), None);
         for (seen, now) in self.0.iter_mut().zip(threads) {
             *seen = now.map(|(turn, lanes)| match *seen {
@@ -191,12 +212,12 @@ impl Seen {
 
     /// With the messages that other threads answer. Those that are open longest come first.
     fn open_calls(&self, server: &Server) -> Vec<OpenCall> {
-        let table = server.core.registry.table();
+        let table = server.parts.core.registry.table();
         let name = |turn: Turn| table.name(turn.service());
         let running = self.0.iter().flatten();
         let running =
             running.map(|&(turn, lanes, since)| OpenCall { service: name(turn), port: turn.port(), lanes, open_for: since.elapsed() });
-        let buffers = server.core.buffers();
+        let buffers = server.parts.core.buffers();
         let opened = buffers.iter().flat_map(|live| live.all_opened()).filter_map(|open| open.open_call());
         let mut open: Vec<_> = running.chain(opened).collect();
         open.sort_by_key(|call| Reverse(call.open_for));

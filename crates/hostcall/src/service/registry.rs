@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hostcall_abi::{CallError, Callee};
+use hostcall_error::Origin;
 
 use super::call::blank_replies;
 use super::definition::{Definition, Shape};
@@ -243,11 +244,12 @@ pub(crate) struct Registry {
     version: AtomicU64,
     threads: usize,
     histograms: bool,
+    origin: Origin,
 }
 
 impl Registry {
     pub(crate) fn new(threads: usize, histograms: bool) -> Self {
-        Self { state: Mutex::default(), version: AtomicU64::new(0), threads, histograms }
+        Self { state: Mutex::default(), version: AtomicU64::new(0), threads, histograms, origin: Origin::here() }
     }
 
     /// Held for changes of the table only.
@@ -438,9 +440,12 @@ impl ServiceHandle {
     }
 
     /// Unregisters the service: calls end as [`CallError::UnknownService`](crate::CallError::UnknownService) from now
-    /// on, and what its handler captured is dropped as soon as no call uses it. The name may be registered again.
+    /// on, and what its handler captured is dropped as soon as no call uses it. The name may be registered again. In a
+    /// forked child of the server's process it does nothing.
     pub fn unregister(&self) {
-        if let (Some(slot), Some(registry)) = (self.slot.upgrade(), self.registry.upgrade()) {
+        if let (Some(slot), Some(registry)) = (self.slot.upgrade(), self.registry.upgrade())
+            && registry.origin.is_here()
+        {
             registry.unregister(&slot);
         }
     }

@@ -208,10 +208,17 @@ impl Answer for Open {
     }
 
     fn note(&self, failure: &Failure) {
+        if !self.served.is_here() {
+            return;
+        }
         note_failure(&self.served.report, &self.service, failure, self.message.is_post());
     }
 
     fn answer(&self, given: &mut dyn Iterator<Item = LaneReply<'_>>, timing: Option<Timing>) {
+        // A forked child's copy of a message: its parent answers.
+        if !self.served.is_here() {
+            return;
+        }
         let (mut lanes, mut failed, mut bytes) = (0, 0, 0);
         let mut replies = self.replies();
         for LaneReply { rank, status, payload } in given {
@@ -228,6 +235,10 @@ impl Answer for Open {
     }
 
     fn answer_all(&self, all: AllAlike<'_>, timing: Option<Timing>) {
+        // As in `answer`.
+        if !self.served.is_here() {
+            return;
+        }
         let AllAlike { units, streams, stride } = all;
         let lanes = self.message.lanes();
         // Its replies are not gathered: there they are.

@@ -29,6 +29,8 @@ const TURN: u32 = 32;
 
 /// Doorbells from one look at that of the port that was served last to the next.
 const SEGMENT: usize = 16 * LOT;
+/// Ports of a share of which a heartbeat looks at the next message, whatever their doorbells show.
+const HEARD: usize = 16;
 /// Sweeps of which one audits a few ports.
 const AUDIT_EVERY: u32 = 8;
 
@@ -141,6 +143,16 @@ impl Share {
         self.drained.load(Ordering::Acquire)
     }
 
+    /// Whether a port seems to hold a message: by the doorbells, or among a few ports whose next message is looked at.
+    /// Takes nothing. Who finds the lock taken knows that somebody sweeps.
+    pub(crate) fn has_news(&self, served: &Served) -> bool {
+        match self.ports.0.try_lock() {
+            Ok(mut ports) => ports.has_news(served),
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().has_news(served),
+        }
+    }
+
     /// Serves every port that rang, once, and audits.
     pub(crate) fn sweep(&self, served: &Arc<Served>, worker: &mut Worker, audit: Audit) -> Swept {
         let mut ports = match self.ports.0.try_lock() {
@@ -218,6 +230,35 @@ impl Ports {
         swept
     }
 
+    fn has_news(&mut self, served: &Served) -> bool {
+        let bells = served.memory.doorbells();
+        let mut from = 0;
+        while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow, from) {
+            if rung & self.within(lot) != 0 {
+                return true;
+            }
+            from = lot + LOT;
+        }
+        let (words, geometry) = (served.memory.words(), served.memory.geometry());
+        (0..HEARD.min(self.ports.len())).any(|_| {
+            let i = self.audit_next();
+            let (port, state) = (self.first + i as u32, &self.ports[i]);
+            !served.is_open(port) && state.held(words, geometry, port) != state.tag()
+        })
+    }
+
+    /// Which of a lot's ports there are.
+    #[inline(always)]
+    fn within(&self, lot: usize) -> u16 {
+        u16::MAX >> (lot + LOT).saturating_sub(self.ports.len())
+    }
+
+    /// The port that is audited next.
+    fn audit_next(&mut self) -> usize {
+        self.audit = if self.audit + 1 < self.ports.len() { self.audit + 1 } else { 0 };
+        self.audit
+    }
+
     /// Looks at those of some ports that rang, until the turn is over; if there is `time`, at the one that was served
     /// last before all others.
     #[inline(always)]
@@ -243,8 +284,7 @@ impl Ports {
             end = (end + SEGMENT).min(stop);
             while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
                 from = lot + LOT;
-                let past_end = (lot + LOT).saturating_sub(self.ports.len());
-                let rung = rung & u16::MAX >> past_end & u16::MAX << first.saturating_sub(lot);
+                let rung = rung & self.within(lot) & u16::MAX << first.saturating_sub(lot);
                 for i in bits(rung) {
                     self.expect(served, lot + i);
                 }
@@ -281,8 +321,8 @@ impl Ports {
             if worker.is_turn_over() {
                 break;
             }
-            self.audit = if self.audit + 1 < self.ports.len() { self.audit + 1 } else { 0 };
-            self.look(served, worker, self.audit, bells, TURN, swept);
+            let audited = self.audit_next();
+            self.look(served, worker, audited, bells, TURN, swept);
         }
         worker.handle(served);
     }

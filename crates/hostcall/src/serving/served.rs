@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use hostcall_abi::Status;
 use hostcall_abi::port::largest_reply_dwords;
+use hostcall_error::Origin;
+use offload::LaunchedElsewhere;
 
 use super::open::Open;
 use super::ports::Share;
+use super::threads::Core;
 use crate::record::Report;
 use crate::service::closing::Closing;
 use crate::tenant::Tenant;
@@ -66,6 +69,22 @@ pub(crate) struct Served {
     pub(crate) retired: AtomicBool,
     /// Units that each lane of a full wave has for its reply, the head included.
     pub(crate) full_room: usize,
+    /// Whether its program may be launched by others, of which nobody tells the server.
+    elsewhere: AtomicBool,
+    /// Whose threads serve it.
+    core: OnceLock<Weak<Core>>,
+    origin: Origin,
+}
+
+impl LaunchedElsewhere for Served {
+    fn launched_elsewhere(&self) {
+        // Pairs with `is_launched_elsewhere`; before the threads are woken.
+        if !self.elsewhere.swap(true, Ordering::Release)
+            && let Some(core) = self.core.get().and_then(Weak::upgrade)
+        {
+            core.wake_all();
+        }
+    }
 }
 
 impl Served {
@@ -88,7 +107,32 @@ impl Served {
             report: Report::default(),
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
             memory,
+            elsewhere: AtomicBool::new(false),
+            core: OnceLock::new(),
+            origin: Origin::here(),
         })
+    }
+
+    /// Threads of this core look at it from now on.
+    pub(crate) fn serve_by(&self, core: &Arc<Core>) {
+        // Once: a buffer is added to one server.
+        let _ = self.core.set(Arc::downgrade(core));
+    }
+
+    /// Whether this is the process whose kernels call through it: a forked child answers none of them.
+    pub(crate) fn is_here(&self) -> bool {
+        self.origin.is_here()
+    }
+
+    /// Whether its program may be launched by others, of which nobody tells the server.
+    pub(crate) fn is_launched_elsewhere(&self) -> bool {
+        // Pairs with `launched_elsewhere`.
+        self.elsewhere.load(Ordering::Acquire)
+    }
+
+    /// Whether a port seems to hold a message. Nothing is taken.
+    pub(crate) fn has_news(&self) -> bool {
+        self.shares.iter().any(|share| share.has_news(self))
     }
 
     /// Frees the ports and staging slots that lanes held when they ended, if no kernel runs on the buffer's device.

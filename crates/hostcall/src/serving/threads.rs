@@ -20,6 +20,7 @@ use crate::record::stats::Padded;
 use crate::record::trace::Trace;
 use crate::service::registry::{Registry, Snapshot};
 
+mod heartbeat;
 mod retire;
 
 /// What a serving thread shows of itself.
@@ -191,7 +192,8 @@ impl Core {
         self.list().clone()
     }
 
-    pub(crate) fn add(&self, served: Arc<Served>) {
+    pub(crate) fn add(self: &Arc<Self>, served: Arc<Served>) {
+        served.serve_by(self);
         let mut list = self.list();
         *list = list.iter().cloned().chain([served]).collect();
         // Pairs with the load in `run`.
@@ -266,6 +268,7 @@ impl Core {
     }
 
     pub(crate) fn wake_all(&self) {
+        self.wake.wakes();
         for Padded(seat) in &self.seats {
             if let Some(thread) = seat.thread.get() {
                 thread.unpark();
@@ -317,6 +320,8 @@ impl Core {
         let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
+            // Before all that one is woken for.
+            let woken = self.wake.woken();
             self.refresh(worker, view, seat);
             seat.turn();
             worker.found = self.timed.then(Instant::now);
@@ -343,8 +348,14 @@ impl Core {
                 if last.taken > 0 || last.left {
                     continue;
                 }
-                seat.rest();
-                worker.rest();
+                let elsewhere = view.is_launched_elsewhere();
+                if let Some(watch) = elsewhere.then(|| self.wake.take_watch(index, None)).flatten() {
+                    worker.forget();
+                    self.beat(woken, &watch, view, seat);
+                } else {
+                    seat.rest();
+                    worker.rest();
+                }
             } else if let Some(watch) = self.wake.take_watch(index, None).or_else(|| self.stand_by(index, worker, view, seat)) {
                 self.watch(&watch, worker, view, seat);
                 drop(watch);
@@ -396,7 +407,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, watch: &Watch<'_>, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::new(self.manners);
+        let (mut pace, mut quiet) = (Pace::new(self.manners), None);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() && watch.goes_on() {
             self.refresh(worker, view, seat);
@@ -408,6 +419,7 @@ impl Core {
                     swept += share.sweep(served, worker, Audit::Many(16));
                 }
             }
+            self.linger(swept.taken, view, &mut quiet);
             let is_too_much = swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY);
             if is_too_much && self.manners != Manners::Helped {
                 return;

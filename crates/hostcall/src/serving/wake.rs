@@ -4,15 +4,20 @@
 //! they yield their processor after each sweep. After [`Pace::YIELD`] all but one park. That one, the *watch*, sweeps
 //! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the others.
 //! When a handler keeps the watch for long, one of the others sees that it stands still ([`Wake::HEARTBEAT`]), and is
-//! the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
+//! the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing; where a program may
+//! be launched by others, of which nobody tells, one of them keeps a [heartbeat](super::threads) instead.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Whether kernels are in flight, and who watches.
 #[derive(Debug, Default)]
 pub(crate) struct Wake {
     armed: AtomicUsize,
+    /// Whether one more reason is what a heartbeat has found.
+    lent: AtomicBool,
+    /// Times that somebody has woken the threads.
+    woken: AtomicU64,
     /// Which thread watches, counted from 1; 0: none.
     watch: AtomicUsize,
     /// Turns of the watches so far.
@@ -48,7 +53,37 @@ impl Wake {
     /// Whether calls may come.
     pub(crate) fn is_armed(&self) -> bool {
         // Pairs with `arm` and `disarm`.
-        self.armed.load(Ordering::Acquire) > 0
+        self.armed.load(Ordering::Acquire) > 0 || self.is_lent()
+    }
+
+    /// A heartbeat has found something: a reason to be awake, until it is [taken back](Self::take_back).
+    pub(crate) fn lend(&self) {
+        // Pairs with `is_lent`. Release, as in `arm`.
+        self.lent.store(true, Ordering::Release);
+    }
+
+    /// Whether a heartbeat has found something that may go on.
+    pub(crate) fn is_lent(&self) -> bool {
+        // Pairs with `lend` and `take_back`.
+        self.lent.load(Ordering::Acquire)
+    }
+
+    /// What a heartbeat has found is over.
+    pub(crate) fn take_back(&self) {
+        // Pairs with `is_lent`.
+        self.lent.store(false, Ordering::Release);
+    }
+
+    /// Whoever wakes the threads says so before.
+    pub(crate) fn wakes(&self) {
+        // Pairs with the load in `woken`. Release: who sees the number sees what the threads are woken for.
+        self.woken.fetch_add(1, Ordering::Release);
+    }
+
+    /// Times that somebody has woken the threads.
+    pub(crate) fn woken(&self) -> u64 {
+        // Pairs with `wakes`.
+        self.woken.load(Ordering::Acquire)
     }
 
     /// Turns of the watches so far: the same number as a while ago, if there is none that goes on.

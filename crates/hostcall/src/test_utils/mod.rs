@@ -251,7 +251,12 @@ impl MockWave {
 
 /// What each serving thread of a server has done.
 pub fn turns(server: &crate::Server) -> Vec<Turns> {
-    server.core.turns_so_far()
+    server.parts.core.turns_so_far()
+}
+
+/// Whether a server's threads look for calls all the time, because they know of a reason.
+pub fn is_armed(server: &crate::Server) -> bool {
+    server.parts.core.wake.is_armed()
 }
 
 /// The payload of a call that takes strings or slices.
