@@ -12,7 +12,7 @@ fn main() {
     hostcall_build::program("kernels").emit();
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../..");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says it"));
-    for watched in ["include", "examples/cuda", "tests/cpp/cpp"] {
+    for watched in ["include", "examples/cuda", "examples/asserts", "tests/cpp/cpp"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     for (name, programs, standard) in COMPILERS {
@@ -25,6 +25,8 @@ fn main() {
             ("STREAMS", "tests/cpp/cpp/recorded_streams.cc"),
             ("PACKETS", "tests/cpp/cpp/packets.cu"),
             ("WHOLE", "tests/cpp/cpp/whole.cu"),
+            ("ASSERTS", "tests/cpp/cpp/asserts.cu"),
+            ("CONTINUE", "tests/cpp/cpp/asserts_continue.cu"),
         ];
         for (kind, source) in sources {
             let image = out.join(format!("{name}_{kind}.so"));
@@ -44,7 +46,7 @@ fn compile(compiler: &str, standard: &str, root: &Path, source: &str, image: &Pa
     let mut command = Command::new(compiler);
     command.arg(format!("-std={standard}")).args(["-x", "c++", "-O1", "-g1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]);
     command.args(["-DHOSTCALL_SIM", "-fno-exceptions", "-fno-rtti", "-nostdlib"]);
-    command.arg("-I").arg(root.join("include")).arg(root.join(source)).arg("-o").arg(image);
+    command.arg("-I").arg(root.join("include/asserts")).arg("-I").arg(root.join("include")).arg(root.join(source)).arg("-o").arg(image);
     let output = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
     assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -9,7 +9,7 @@ use hostcall_abi::codec::VarHead;
 use hostcall_abi::descriptor::{Callee, Control, Element, FirstPoll, KernelParams};
 use hostcall_abi::failure::{Cause, FILE_BYTES, SITE_UNITS, WHAT_BYTES};
 use hostcall_abi::port::PortState;
-use hostcall_abi::services::{open, printf};
+use hostcall_abi::services::{check, open, printf};
 use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SIM_VERSION, SimOps};
 use hostcall_abi::stream::header::Kind;
 use hostcall_abi::stream::message::{SCHEMA_HEAD, word};
@@ -77,7 +77,7 @@ fn lone_flag() -> u32 {
 }
 
 fn constants(out: &mut String) -> fmt::Result {
-    let numbers: [(&str, u64); 76] = [
+    let numbers: [(&str, u64); 82] = [
         ("ABI_VERSION", ABI_VERSION.into()),
         ("WORD_BYTES", WORD_BYTES.into()),
         ("TAG_MASK", Tag::new(u16::MAX).seq().into()),
@@ -120,6 +120,12 @@ fn constants(out: &mut String) -> fmt::Result {
         ("PRINTF_CHAR", printf::CHAR.into()),
         ("PRINTF_NULL", printf::NULL.into()),
         ("PRINTF_TEXTS", printf::TEXTS as u64),
+        ("CHECK_SIDES", check::SIDES.into()),
+        ("CHECK_FIRST_OF", check::FIRST_OF.into()),
+        ("CHECK_GOES_ON", check::GOES_ON.into()),
+        ("CHECK_OTHER", check::OTHER.into()),
+        ("CHECK_BOOL", check::BOOL.into()),
+        ("CHECK_TEXTS", check::TEXTS as u64),
         ("OPEN_READ", open::READ.into()),
         ("OPEN_WRITE", open::WRITE.into()),
         ("OPEN_APPEND", open::APPEND.into()),

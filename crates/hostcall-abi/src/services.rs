@@ -104,6 +104,19 @@ macro_rules! builtin_services {
                 what: [u8; 128],
                 file: [u8; 96],
             );
+            /// Lanes of a wave failed a check of a kernel in C++: `[workgroup (3), the first lane's thread in it (3),
+            /// which lanes (2), line, what came along]`, see `hostcall_abi::services::check`; the file, the condition,
+            /// the function; values and texts as of `format`, of a message that belongs to it. They end, or go on.
+            fn asserted(
+                place: [u32; 10],
+                file: &[u8],
+                condition: &[u8],
+                values: &[u32],
+                format: &[u8],
+                text0: &[u8],
+                text1: &[u8],
+                function: &[u8],
+            );
             /// A lane ends the kernel with an exit code.
             fn exit(code: i32) -> ();
             /// A lane ends the kernel at once.
@@ -136,6 +149,23 @@ pub mod printf {
     pub const NULL: u32 = u32::MAX;
     /// Texts of one call.
     pub const TEXTS: usize = 4;
+}
+
+/// What came along with `Process::asserted`, in bits. Values are those of [`printf`], and the two of the comparison know
+/// types more.
+pub mod check {
+    /// The first two values are what was compared.
+    pub const SIDES: u32 = 1;
+    /// It is the first comparison of a condition that has more.
+    pub const FIRST_OF: u32 = 2;
+    /// The lanes go on.
+    pub const GOES_ON: u32 = 4;
+    /// The type of a value of which there is no text.
+    pub const OTHER: u32 = 0;
+    /// The type of a truth value.
+    pub const BOOL: u32 = 7;
+    /// Texts of a message.
+    pub const TEXTS: usize = 2;
 }
 
 /// Bits of the `options` of `Files::open`.

@@ -25,7 +25,7 @@ pub(crate) fn report(report: &KernelReport) -> Value {
     let panics = report.panics.iter().map(|panic| {
         json!({
             "program": panic.program, "message": panic.message, "file": panic.file, "line": panic.line,
-            "block": panic.block, "thread": panic.thread,
+            "block": panic.block, "thread": panic.thread, "lanes": panic.lanes,
         })
     });
     let failures = report.handler_failures.iter();

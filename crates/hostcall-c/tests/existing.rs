@@ -1,4 +1,4 @@
-//! `examples/existing`: a CUDA program before it has hostcalls, and with them.
+//! `examples/existing`: a CUDA program before it has hostcalls, and with them; and `examples/asserts`.
 
 mod common;
 
@@ -73,7 +73,7 @@ fn its_generated_files_are_what_the_services_say() {
 }
 
 #[test]
-fn nvcc_compiles_both_and_links_the_one_with_hostcalls() {
+fn nvcc_compiles_both_and_links_those_with_hostcalls() {
     let Some(nvcc) = nvcc() else { return };
     let to = tempfile::tempdir().unwrap();
     // Whichever of the headers for kernels and for hosts is included first.
@@ -83,8 +83,10 @@ fn nvcc_compiles_both_and_links_the_one_with_hostcalls() {
     assert!(existing.contains(includes), "{existing}");
     std::fs::write(&swapped, existing.replace(includes, "#include \"host_services.hpp\"\n#include \"host_services.cuh\"\n")).unwrap();
     let mut objects = Vec::new();
-    for source in [example("before.cu"), example("existing.cu"), swapped] {
-        let object = to.path().join(source.with_extension("o").file_name().expect("a file"));
+    let asserts = ["../asserts/before.cu", "../asserts/after.cu"].map(example);
+    let sources = [example("before.cu"), example("existing.cu"), swapped].into_iter().chain(asserts);
+    for (i, source) in sources.enumerate() {
+        let object = to.path().join(format!("{i}.o"));
         let mut compile = Command::new(&nvcc);
         compile.args(["-std=c++17", "-arch=sm_90", "-c", "-Werror=all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]);
         compile.arg("-I").arg(folder().join("../../include")).arg("-I").arg(folder().join("include"));
@@ -93,7 +95,7 @@ fn nvcc_compiles_both_and_links_the_one_with_hostcalls() {
         objects.push(object);
     }
     let library = common::shared().parent().expect("a file is in a folder");
-    for (object, ours) in objects.iter().zip([None, Some("-lhostcall_c"), Some("-lhostcall_c")]) {
+    for (object, ours) in objects.iter().zip([None, Some("-lhostcall_c"), Some("-lhostcall_c"), None, Some("-lhostcall_c")]) {
         let mut link = Command::new(&nvcc);
         link.arg("-arch=sm_90").arg(object).arg("-L").arg(library).args(ours).arg("-o").arg(object.with_extension("program"));
         succeed(&mut link);

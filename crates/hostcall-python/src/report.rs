@@ -19,7 +19,8 @@ pub(crate) fn to_python<'py>(py: Python<'py>, report: &KernelReport) -> PyResult
             d.set_item("file", &it.file)?;
             d.set_item("line", it.line)?;
             d.set_item("block", it.block)?;
-            d.set_item("thread", it.thread)
+            d.set_item("thread", it.thread)?;
+            d.set_item("lanes", it.lanes)
         })
     });
     let failures = report.handler_failures.iter().map(|it| {

@@ -85,6 +85,7 @@ fn after_a_device_panic_or_exit_calls_end_until_the_report_is_taken() {
                 line: 12,
                 block: [1, 0, 0],
                 thread: [5, 0, 0],
+                lanes: 1,
             }),
         }
         Ok(())

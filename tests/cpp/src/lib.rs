@@ -73,6 +73,16 @@ pub fn whole_images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_WHOLE_IMAGES")
 }
 
+/// The simulator's images of kernels that assert and print.
+pub fn assert_images() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_ASSERTS_GCC")), ("clang++", env!("HOSTCALL_CPP_ASSERTS_CLANG"))])
+}
+
+/// The same of kernels whose lanes go on.
+pub fn continue_images() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_CONTINUE_GCC")), ("clang++", env!("HOSTCALL_CPP_CONTINUE_CLANG"))])
+}
+
 /// The simulator's images of the first example of docs/guide/cpp.md.
 pub fn add42_images() -> Vec<(String, PathBuf)> {
     present([("g++", env!("HOSTCALL_CPP_ADD42_GCC")), ("clang++", env!("HOSTCALL_CPP_ADD42_CLANG"))])

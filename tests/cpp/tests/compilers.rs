@@ -221,6 +221,139 @@ fn clang_compiles_for_amd_with_accesses_of_16_bytes() {
     }
 }
 
+/// Kernels that assert and print.
+const ASSERTS: &str = "tests/cpp/cpp/asserts.cu";
+
+/// A compiler that is to find the headers whose macros are replaced, too.
+fn asserting(compiler: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(compiler);
+    command.arg("-std=c++17").arg("-I").arg(root().join("include/asserts")).arg("-I").arg(root().join("include"));
+    command
+}
+
+#[test]
+fn asserts_and_prints_compile_for_gpus_and_the_hosts_own_stay() {
+    let (dir, source) = (tempfile::tempdir().expect("a directory"), root().join(ASSERTS));
+    // A function of the host's beside the kernels: all names are C's there.
+    let mixed = dir.path().join("mixed.cu");
+    let host = "int host(int value) { assert(value == 1); std::FILE* to = value ? stderr : stdout;
+  return printf(\"%d\", value) + std::fprintf(to, \"x\") + fprintf(stderr, \"e\"); }\n";
+    std::fs::write(&mixed, format!("#include {source:?}\n{host}")).expect("a source");
+    if let Some(clang) = clang() {
+        for arch in ["gfx90a", "gfx942", "gfx1100"] {
+            let mut command = asserting(clang);
+            command.args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-Wall", "-Wextra", "-Werror", "-S"]);
+            run(command.arg(format!("--offload-arch={arch}")).arg(&mixed).arg("-o").arg(dir.path().join("image.s")));
+        }
+        let mut command = asserting(clang);
+        command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-O3", "-Wall", "-Wextra", "-Werror", "-S"]);
+        command.args(["--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx84"]).arg(&mixed).arg("-o").arg(dir.path().join("image.ptx"));
+        run(&mut command);
+        let text = std::fs::read_to_string(dir.path().join("image.ptx")).expect("PTX");
+        assert!(!text.contains("vprintf") && !text.contains("__assert"), "nothing of CUDA's own is called");
+    }
+    if let Some(toolkit) = toolkit() {
+        for (arch, options) in [("sm_75", &[][..]), ("sm_90", &["-rdc=true"]), ("sm_120", &["-DNDEBUG"])] {
+            let mut command = asserting(toolkit.join("bin/nvcc"));
+            command.args(["-c", "-Werror=all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]).arg(format!("-arch={arch}")).args(options);
+            run(command.arg(&mixed).arg("-o").arg(dir.path().join("image.o")));
+            // What the host's own functions call is libc's.
+            let symbols = run(Command::new("nm").arg("-u").arg(dir.path().join("image.o")));
+            let symbols = String::from_utf8(symbols.stdout).expect("text");
+            assert_eq!(symbols.contains("__assert_fail"), !options.contains(&"-DNDEBUG"), "{symbols}");
+            assert!(symbols.contains("fprintf") || symbols.contains("__fprintf_chk"), "{symbols}");
+        }
+        let mut command = asserting(toolkit.join("bin/nvcc"));
+        run(command.args(["-arch=sm_90", "-ptx"]).arg(&mixed).arg("-o").arg(dir.path().join("image.ptx")));
+        let text = std::fs::read_to_string(dir.path().join("image.ptx")).expect("PTX");
+        assert!(!text.contains("vprintf") && !text.contains("__assertfail"), "nothing of CUDA's own is called");
+    }
+}
+
+#[test]
+fn pytorchs_macros_are_taken_over_behind_its_own_header() {
+    let (dir, Some(toolkit)) = (tempfile::tempdir().expect("a directory"), toolkit()) else { return };
+    // As PyTorch's says it.
+    let theirs = "#pragma once
+extern \"C\" __host__ __device__ void __assert_fail(const char*, const char*, unsigned int, const char*) noexcept;
+#define CUDA_KERNEL_ASSERT(cond) if (!(cond)) { __assert_fail(#cond, __FILE__, (unsigned)__LINE__, __func__); }
+#define CUDA_KERNEL_ASSERT_MSG(cond, msg) if (!(cond)) { __assert_fail(msg, __FILE__, (unsigned)__LINE__, __func__); }
+";
+    let kernel = "#include <c10/macros/Macros.h>
+__global__ void kernel(const long* index, long rows) {
+  CUDA_KERNEL_ASSERT(index[threadIdx.x] < rows);
+  CUDA_KERNEL_ASSERT_MSG(index[0] >= 0, \"negative\");
+}\n";
+    for header in ["c10/macros/Macros.h", "torch/headeronly/macros/Macros.h"] {
+        let at = dir.path().join(header);
+        std::fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&at, theirs).expect("a header");
+        let source = dir.path().join("kernel.cu");
+        std::fs::write(&source, kernel.replace("c10/macros/Macros.h", header)).expect("a source");
+        for (ours, expected) in [(true, false), (false, true)] {
+            let mut command = if ours { asserting(toolkit.join("bin/nvcc")) } else { strict(toolkit.join("bin/nvcc"), "c++17") };
+            command.args(["-arch=sm_90", "-ptx", "-Werror=all-warnings", "-I"]).arg(dir.path());
+            run(command.arg(&source).arg("-o").arg(dir.path().join("image.ptx")));
+            let text = std::fs::read_to_string(dir.path().join("image.ptx")).expect("PTX");
+            assert_eq!(text.contains("__assertfail") || text.contains("__assert_fail"), expected, "{header}");
+            assert_eq!(text.contains("__HOSTCALL__Process__asserted"), ours, "{header}");
+        }
+    }
+}
+
+/// As PyTorch's `indexSelectLargeIndex`: three tensors of two dimensions with strides, and indices of 32 bits.
+const INDEX_SELECT: &str = r#"
+#if defined(CHECKED)
+#include "hostcall_assert.cuh"
+#else
+#define CUDA_KERNEL_ASSERT(...)
+#endif
+template <class T> struct info { T* data; unsigned sizes[25], strides[25]; int dims; };
+template <class T> __attribute__((device)) inline unsigned offset(unsigned linear, const info<T>& t) {
+  return linear % t.sizes[1] * t.strides[1] + linear / t.sizes[1] * t.strides[0];
+}
+#define READ(name, ptx) unsigned name; asm("mov.u32 %0, %%" ptx ";" : "=r"(name))
+extern "C" __attribute__((global)) void index_select(info<float> dst, info<const float> src, info<const long> indices, int dst_dim,
+                                                     int src_dim, unsigned total, unsigned inner, long rows) {
+  READ(block, "ctaid.x"); READ(thread, "tid.x"); READ(threads, "ntid.x"); READ(blocks, "nctaid.x");
+  for (unsigned linear = block * threads + thread; linear < total; linear += blocks * threads) {
+    const unsigned index = linear / inner, element = linear % inner;
+    const long row = indices.data[offset(index, indices)];
+    CUDA_KERNEL_ASSERT(row < rows);
+    dst.data[offset(element, dst) + index * dst.strides[dst_dim]] = src.data[offset(element, src) + (unsigned)row * src.strides[src_dim]];
+  }
+}
+"#;
+
+#[test]
+fn a_check_adds_few_registers_to_a_kernel_that_selects_by_an_index() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [source, ptx, cubin] = ["select.cu", "select.ptx", "select.cubin"].map(|name| dir.path().join(name));
+    std::fs::write(&source, INDEX_SELECT).expect("a source");
+    let used = |said: &[u8]| -> u32 {
+        let said = String::from_utf8_lossy(said);
+        said.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{said}"))
+    };
+    let mut all = Vec::new();
+    if let (Some(clang), Some(ptxas)) = (clang(), ptxas()) {
+        all.push(["-DPLAIN", "-DCHECKED"].map(|define| {
+            let mut command = asserting(clang);
+            command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-O3", "-S", define]);
+            run(command.args(["--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx84"]).arg(&source).arg("-o").arg(&ptx));
+            used(&run(Command::new(&ptxas.path).args(["-v", "-arch=sm_90"]).arg(&ptx).arg("-o").arg(&cubin)).stderr)
+        }));
+    }
+    if let Some(toolkit) = toolkit() {
+        all.push(["-DPLAIN", "-DCHECKED"].map(|define| {
+            let mut command = asserting(toolkit.join("bin/nvcc"));
+            command.args(["-arch=sm_90", "-O3", "-Xptxas", "-v", "-cubin", define]);
+            used(&run(command.arg(&source).arg("-o").arg(&cubin)).stderr)
+        }));
+    }
+    println!("registers without a check and with one: {all:?}");
+    assert!(all.iter().all(|[without, with]| *with <= without + 8), "{all:?}");
+}
+
 /// Kernels that fill packets of AMD's form.
 const PACKETS: &str = "tests/cpp/cpp/packets.cu";
 

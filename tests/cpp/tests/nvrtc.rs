@@ -40,19 +40,31 @@ fn installed(file: &str) -> Option<PathBuf> {
 /// The parts of the header, and the stubs: names, and what is in them.
 fn headers() -> (Vec<CString>, Vec<CString>) {
     let include = root().join("include");
-    let mut names = vec!["hostcall.cuh".to_owned(), "hostcall_abi.h".to_owned()];
+    let mut names = ["hostcall.cuh", "hostcall_abi.h", "hostcall_assert.cuh"].map(str::to_owned).to_vec();
     let parts = std::fs::read_dir(include.join("hostcall")).expect("the parts of the header");
     names.extend(parts.map(|part| format!("hostcall/{}", part.expect("a part").file_name().display())));
     let mut texts: Vec<CString> = names.iter().map(|name| c(read(include.join(name)))).collect();
     names.push("services.cuh".to_owned());
     texts.push(c(read(root().join("examples/cuda/services.cuh"))));
+    names.push("embedding.cuh".to_owned());
+    texts.push(c(read(root().join("examples/asserts/embedding.cuh"))));
     (names.into_iter().map(c).collect(), texts)
 }
+
+/// A kernel that asserts and prints by names of C's.
+const ASSERTS: &str = r#"
+#include "hostcall_assert.cuh"
+#include "embedding.cuh"
+extern "C" __global__ void embedding(float* out, const float* table, const long long* index, unsigned count, unsigned width, long long rows) {
+    embed(out, table, index, count, width, rows, blockIdx.x * blockDim.x + threadIdx.x);
+    printf("block %u: %s\n", blockIdx.x, "done");
+}
+"#;
 
 /// Compiles an example; the PTX. Nothing may be said about it.
 fn ptx(nvrtc: &Library, source: &str, options: &[&str]) -> String {
     let (names, texts) = headers();
-    let text = c(read(root().join("examples/cuda").join(source)));
+    let text = if source == "asserts.cu" { c(ASSERTS) } else { c(read(root().join("examples/cuda").join(source))) };
     let options: Vec<CString> = options.iter().map(|option| c(*option)).collect();
     let pointers = |all: &[CString]| all.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
     // SAFETY: the functions of `nvrtc.h`, with its types; every array has as many elements as is said, and lives until
@@ -92,6 +104,7 @@ fn the_newest_compiles_headers_that_are_given_by_name() {
     let Some(library) = installed("cuda/nvidia/cu13/lib/libnvrtc.so.13") else { return };
     let nvrtc = load(&library);
     ptx(&nvrtc, "add42.cu", &["--std=c++17", "--gpu-architecture=compute_90"]);
+    ptx(&nvrtc, "asserts.cu", &["--std=c++17", "--gpu-architecture=compute_90"]);
     ptx(&nvrtc, "behaviours.cu", &["--std=c++20", "--gpu-architecture=compute_90"]);
 }
 
@@ -114,7 +127,9 @@ fn that_of_cuda_12_4_compiles_and_its_assembler_assembles() {
     let nvrtc = load(&library);
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("kernels.ptx");
-    for (source, standard, arch) in [("add42.cu", "17", "70"), ("add42.cu", "20", "90"), ("behaviours.cu", "17", "90")] {
+    for (source, standard, arch) in
+        [("add42.cu", "17", "70"), ("add42.cu", "20", "90"), ("behaviours.cu", "17", "90"), ("asserts.cu", "17", "90")]
+    {
         let options = [format!("--std=c++{standard}"), format!("--gpu-architecture=compute_{arch}")];
         let text = ptx(&nvrtc, source, &options.each_ref().map(String::as_str));
         assert!(text.contains(".version 8.4"), "the version of PTX of CUDA 12.4");

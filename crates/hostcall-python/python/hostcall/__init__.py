@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _attach, _hostcall, _names, sim, types
+from ._asserts import asserts
 from ._definition import Argument, Definition, bindings, cuda_source
 from ._errors import (
     CompileError,
@@ -81,6 +82,7 @@ __all__ = [
     "UnavailableError",
     "UnknownService",
     "WaitTimeout",
+    "asserts",
     "bindings",
     "cuda_source",
     "include_dir",

@@ -58,7 +58,7 @@ class HeldLockError(HostcallError, RuntimeError):
 
 @dataclass(frozen=True)
 class DevicePanic:
-    """A lane that panicked."""
+    """Lanes that panicked, or failed a check of a kernel in C++: the first of them, and how many."""
 
     program: str
     message: str
@@ -66,6 +66,7 @@ class DevicePanic:
     line: int | None
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
+    lanes: int
 
 
 @dataclass(frozen=True)

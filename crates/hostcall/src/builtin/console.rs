@@ -14,7 +14,7 @@
 #[cfg(feature = "test-utils")]
 mod alone;
 mod pieces;
-mod printf;
+pub(super) mod printf;
 mod queue;
 mod sink;
 mod straight;

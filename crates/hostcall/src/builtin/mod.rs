@@ -3,6 +3,7 @@
 //! They are ordinary services, made from the one table in [`hostcall_abi::services`]. The [`Policy`] decides what they
 //! allow.
 
+mod asserted;
 mod clock;
 mod console;
 mod context;

@@ -1,5 +1,6 @@
 //! The end of kernels: panics and exits go into the report, which ends the kernel's other calls.
 
+use super::asserted::Asserted;
 use super::context::Context;
 use super::define;
 use crate::record::DevicePanic;
@@ -16,7 +17,7 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             let (file, message) = (call.slice::<u8>()?, call.slice::<u8>()?);
             call.report().device_panicked_with(|| {
                 let (file, message) = (String::from_utf8_lossy(file).into_owned(), String::from_utf8_lossy(message));
-                panic_of(format!("{message}{}", others(lanes)), file, line, block, thread)
+                panic_of(message.into_owned(), file, line, (block, thread), lanes)
             });
             call.reply(&(), &[]);
             Ok(())
@@ -29,8 +30,21 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             let what = call.fixed::<[u8; failure::WHAT_BYTES]>()?;
             let file = call.fixed::<[u8; failure::FILE_BYTES]>()?;
             call.report().device_panicked_with(|| {
-                let message = format!("{}{}", Failure { cause, numbers, what: failure::text(&what) }, others(lanes));
-                panic_of(message, failure::text(&file).to_owned(), line, block, thread)
+                let message = Failure { cause, numbers, what: failure::text(&what) }.to_string();
+                panic_of(message, failure::text(&file).to_owned(), line, (block, thread), lanes)
+            });
+            Ok(())
+        }),
+        context.uncounted(&define::process::asserted(|_, _, _, _, _, _, _, _| {}), |call| {
+            let [bx, by, bz, tx, ty, tz, low, high, line, bits] = call.fixed::<[u32; 10]>()?;
+            let lanes = low.count_ones() + high.count_ones();
+            let (file, condition) = (call.slice::<u8>()?, call.slice::<u8>()?);
+            let (values, format) = (call.slice::<u32>()?, call.slice::<u8>()?);
+            let texts = [call.slice::<u8>()?, call.slice::<u8>()?];
+            let asserted = Asserted { bits, condition, function: call.slice::<u8>()?, values, format, texts };
+            call.report().asserted((file, line, condition), lanes, || {
+                let file = String::from_utf8_lossy(file).into_owned();
+                panic_of(asserted.to_string(), file, line, ([bx, by, bz], [tx, ty, tz]), lanes)
             });
             Ok(())
         }),
@@ -42,19 +56,14 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
         }),
         context.uncounted(&define::process::abort(|_, _| {}), |call| {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
-            call.report().device_panicked_with(|| panic_of("aborted".into(), String::new(), 0, block, thread));
+            call.report().device_panicked_with(|| panic_of("aborted".into(), String::new(), 0, (block, thread), 1));
             call.reply(&(), &[]);
             Ok(())
         }),
     ]
 }
 
-fn panic_of(message: String, file: String, line: u32, block: [u32; 3], thread: [u32; 3]) -> DevicePanic {
+fn panic_of(message: String, file: String, line: u32, (block, thread): ([u32; 3], [u32; 3]), lanes: u32) -> DevicePanic {
     // The report knows the program.
-    DevicePanic { program: String::new(), message, file, line, block, thread }
-}
-
-/// What is added to the message of the first of `lanes` lanes.
-fn others(lanes: u32) -> String {
-    if lanes > 1 { format!(" (and {} more lanes of the wave at the same place)", lanes - 1) } else { String::new() }
+    DevicePanic { program: String::new(), message, file, line, block, thread, lanes: lanes.into() }
 }

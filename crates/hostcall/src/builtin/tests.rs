@@ -19,6 +19,7 @@ use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 use crate::wire::{StagedRegion, Staging};
 
+mod ends;
 mod exchanged;
 mod mounts;
 mod options;
@@ -557,28 +558,6 @@ fn only_granted_arguments_and_variables_are_seen() {
     assert_eq!(rest(1, 0, 5), (Some(1), b"C".to_vec()));
     assert_eq!(rest(1, 0, 7), (Some(0), Vec::new()));
     assert_eq!([rest(0, 2, 0), rest(1, 1, 0), rest(2, 0, 0)], [(None, Vec::new()), (None, Vec::new()), (None, Vec::new())]);
-}
-
-#[test]
-fn a_panic_is_reported_with_its_place_and_ends_the_kernel() {
-    let world = World::new();
-    let panicked = args().with([1u32, 2, 3]).with([4u32, 5, 6]).with(7u64).with([11u32, 5]).text("src/lib.rs").text("boom");
-    world.call::<()>("Process__panicked", &panicked);
-    let report = world.report.take();
-    let panic = &report.panics[0];
-    assert_eq!((panic.file.as_str(), panic.line, panic.block, panic.thread), ("src/lib.rs", 11, [1, 2, 3], [4, 5, 6]));
-    assert!(panic.message.starts_with("boom (and 2 more lanes"));
-    let site = hostcall_abi::failure::FailureSite::new("kernel `demo` failed", std::panic::Location::caller());
-    let failed = args().with([1u32, 2, 3]).with([4u32, 5, 6]).with(1u64).with(0u32).with([4u64, 0, 0]).with(site.units);
-    world.call_out::<()>("Process__failed", &failed, false).unwrap();
-    let report = world.report.take();
-    let panic = &report.panics[0];
-    assert_eq!((panic.file.as_str(), panic.line, panic.block, panic.thread), (file!(), site.units[0], [1, 2, 3], [4, 5, 6]));
-    assert_eq!(panic.message, format!("kernel `demo` failed: {}", CallError::HandlerPanicked));
-    world.call::<()>("Process__exit", &args().with(-3i32));
-    assert_eq!(world.report.take().exit_code(), Some(-3));
-    world.call::<()>("Process__abort", &args().with([0u32; 3]).with([0u32; 3]));
-    assert!(!world.report.take().is_success());
 }
 
 #[test]

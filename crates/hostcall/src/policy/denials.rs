@@ -64,11 +64,11 @@ impl Denials {
     fn keep(&self, what: impl fmt::Display, flags: impl FnOnce() -> (String, Option<String>)) {
         let Kept { list, tally } = &*self.0;
         let tag = tally.tag((), &what);
-        if tally.count(tag) == Counted::New {
+        if tally.count(tag, 1) == Counted::New {
             let (flag, instead_of) = flags();
             let denial = Denial { what: what.to_string(), flag, instead_of };
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-            if tally.insert(tag, list.len()) == Counted::New {
+            if tally.insert(tag, 1, list.len()) == Counted::New {
                 list.push(denial);
             }
         }

@@ -15,22 +15,24 @@ use hostcall_abi::{Shown, ShownLines};
 
 use super::tally::{Counted, KEEP, Tally};
 
-/// A lane of a kernel panicked.
+/// Lanes of a kernel panicked, or failed a check of a kernel in C++.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevicePanic {
     /// The program whose kernel it was; several, if they share a port buffer. Empty if not known, and when it is
     /// reported: the report knows it.
     pub program: String,
-    /// The panic's message.
+    /// The panic's message: the first lane's.
     pub message: String,
     /// Source file, if known.
     pub file: String,
     /// Line in it, from 1; 0 if not known.
     pub line: u32,
-    /// Workgroup.
+    /// Workgroup of the first lane.
     pub block: [u32; 3],
     /// Work item in it.
     pub thread: [u32; 3],
+    /// Lanes: of a panic those of a wave, of a check all that failed it.
+    pub lanes: u64,
 }
 
 impl fmt::Display for DevicePanic {
@@ -41,8 +43,11 @@ impl fmt::Display for DevicePanic {
         } else {
             write!(f, "kernel of program `{}`", Shown(&self.program))?;
         }
-        let (file, line, message) = (Shown(&self.file), self.line, ShownLines(&self.message));
-        write!(f, " panicked at {file}:{line} in block ({bx}, {by}, {bz}) thread ({tx}, {ty}, {tz}): {message}")
+        write!(f, " panicked at {}:{} in block ({bx}, {by}, {bz}) thread ({tx}, {ty}, {tz})", Shown(&self.file), self.line)?;
+        if self.lanes > 1 {
+            write!(f, " and {} more lanes", self.lanes - 1)?;
+        }
+        write!(f, ": {}", ShownLines(&self.message))
     }
 }
 
@@ -268,6 +273,7 @@ pub struct Report {
     kept: Mutex<Kept>,
     failures: Tally,
     handler_panics: Tally,
+    asserts: Tally,
     /// Backtraces that were captured.
     backtraces: AtomicU64,
     panics: AtomicU64,
@@ -280,10 +286,21 @@ pub struct Report {
 #[derive(Debug, Default)]
 struct Kept {
     report: KernelReport,
+    /// Checks that failed, one for each place.
+    asserts: Vec<DevicePanic>,
     /// The programs that use the buffer.
     programs: Vec<String>,
     /// Numbers of the report's unknown services.
     unknown: Vec<u16>,
+}
+
+impl Kept {
+    /// Says whose panic it is, if it does not say so itself.
+    fn name(&self, panic: &mut DevicePanic) {
+        if panic.program.is_empty() {
+            panic.program = self.programs.join("` or `");
+        }
+    }
 }
 
 impl Report {
@@ -308,13 +325,19 @@ impl Report {
         if self.has_room(&self.panics) {
             let mut panic = panic();
             let mut kept = self.lock();
-            if panic.program.is_empty() {
-                panic.program = kept.programs.join("` or `");
-            }
+            kept.name(&mut panic);
             tracing::debug!(%panic, "device panic");
             kept.report.panics.push(panic);
         }
         self.end();
+    }
+
+    /// Lanes failed a check at a place in the source. The kernel does not end: no call of other lanes may fail because
+    /// a program that never waits for its kernels has left a report. What happened is put together only for the first
+    /// of a place.
+    #[cold]
+    pub(crate) fn asserted(&self, place: impl std::hash::Hash, lanes: u32, panic: impl FnOnce() -> DevicePanic) {
+        self.tally(&self.asserts, (place, ""), lanes, |kept| &mut kept.asserts, panic);
     }
 
     /// A lane called `exit`: the kernel ends.
@@ -332,9 +355,9 @@ impl Report {
         tracing::debug!(service, code, %message, "handler failed");
         self.tally(
             &self.failures,
-            (service, code),
-            &message,
-            |report| &mut report.handler_failures,
+            ((service, code), &message),
+            1,
+            |kept| &mut kept.report.handler_failures,
             || HandlerFailure { service: service.into(), code, message: message.to_string(), lanes: 1 },
         );
     }
@@ -344,9 +367,9 @@ impl Report {
         tracing::debug!(service, message, "handler panicked");
         self.tally(
             &self.handler_panics,
-            service,
-            message,
-            |report| &mut report.handler_panics,
+            (service, message),
+            1,
+            |kept| &mut kept.report.handler_panics,
             || HandlerPanic { service: service.into(), message: message.into(), backtrace: backtrace(), lanes: 1 },
         );
     }
@@ -409,6 +432,11 @@ impl Report {
         for (place, panic) in report.handler_panics.iter_mut().enumerate() {
             panic.lanes = self.handler_panics.take(place);
         }
+        for (place, mut panic) in std::mem::take(&mut kept.asserts).into_iter().enumerate() {
+            kept.name(&mut panic);
+            panic.lanes = self.asserts.take(place);
+            report.panics.push(panic);
+        }
         // Pair with the additions in `has_room`, `captured`, `malformed` and `tally`.
         for counter in [&self.panics, &self.exits, &self.backtraces] {
             counter.store(0, Ordering::Relaxed);
@@ -443,25 +471,25 @@ impl Report {
     fn tally<T>(
         &self,
         tally: &Tally,
-        key: impl std::hash::Hash,
-        text: impl fmt::Display,
-        list: impl FnOnce(&mut KernelReport) -> &mut Vec<T>,
+        (key, text): (impl std::hash::Hash, impl fmt::Display),
+        lanes: u32,
+        list: impl FnOnce(&mut Kept) -> &mut Vec<T>,
         entry: impl FnOnce() -> T,
     ) {
         let tag = tally.tag(key, text);
-        let mut counted = tally.count(tag);
+        let mut counted = tally.count(tag, lanes);
         if counted == Counted::New {
             let entry = entry();
             let mut kept = self.lock();
-            let list = list(&mut kept.report);
-            counted = tally.insert(tag, list.len());
+            let list = list(&mut kept);
+            counted = tally.insert(tag, lanes, list.len());
             if counted == Counted::New {
                 list.push(entry);
             }
         }
         if counted == Counted::TooMany {
             // Pairs with `take`. Relaxed: it counts.
-            self.omitted.fetch_add(1, Ordering::Relaxed);
+            self.omitted.fetch_add(u64::from(lanes), Ordering::Relaxed);
         }
     }
 

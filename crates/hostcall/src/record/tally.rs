@@ -65,8 +65,8 @@ impl Tally {
         Tag(hasher.finish().max(1 << 32) & !COUNT)
     }
 
-    /// Counts something that happened, if it is known.
-    pub(crate) fn count(&self, tag: Tag) -> Counted {
+    /// Counts something that happened so many times, if it is known.
+    pub(crate) fn count(&self, tag: Tag, times: u32) -> Counted {
         let mut free = false;
         for place in &self.places {
             // Relaxed, as all here: the words order nothing but themselves; what belongs to a place is behind the
@@ -76,7 +76,7 @@ impl Tally {
             while now & !COUNT == tag.0 {
                 // More than can be counted stay at that. Taken meanwhile, the place is somebody else's or free, and the
                 // exchange fails.
-                let more = if now & COUNT == COUNT { now } else { now + 1 };
+                let more = tag.0 | COUNT.min((now & COUNT) + u64::from(times));
                 match place.compare_exchange_weak(now, more, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => return Counted::Known,
                     Err(other) => now = other,
@@ -88,16 +88,16 @@ impl Tally {
 
     /// Counts something that was not known, under its owner's lock; `known` is how many things are. True: it has the
     /// place behind those now.
-    pub(crate) fn insert(&self, tag: Tag, known: usize) -> Counted {
+    pub(crate) fn insert(&self, tag: Tag, times: u32, known: usize) -> Counted {
         // Somebody else may have been first.
-        match self.count(tag) {
+        match self.count(tag, times) {
             Counted::New => {}
             counted => return counted,
         }
         match self.places.get(known) {
             Some(place) => {
                 // Pairs with `count`.
-                place.store(tag.0 | 1, Ordering::Relaxed);
+                place.store(tag.0 | u64::from(times), Ordering::Relaxed);
                 Counted::New
             }
             None => Counted::TooMany,
@@ -119,24 +119,25 @@ mod tests {
     fn the_same_thing_is_counted_under_one_place_and_others_under_theirs() {
         let tally = Tally::default();
         let tag = |code: u32, text: &str| tally.tag(("service", code), text);
-        assert_eq!(tally.count(tag(1, "a")), Counted::New);
-        assert_eq!(tally.insert(tag(1, "a"), 0), Counted::New);
-        assert_eq!(tally.insert(tag(1, "a"), 1), Counted::Known);
+        assert_eq!(tally.count(tag(1, "a"), 1), Counted::New);
+        assert_eq!(tally.insert(tag(1, "a"), 1, 0), Counted::New);
+        assert_eq!(tally.insert(tag(1, "a"), 1, 1), Counted::Known);
         for other in [tag(2, "a"), tag(1, "b")] {
-            assert_eq!(tally.count(other), Counted::New);
+            assert_eq!(tally.count(other, 1), Counted::New);
         }
-        assert_eq!(tally.count(tally.tag(("service", 1), format_args!("{}", 'a'))), Counted::Known);
-        assert_eq!((tally.take(0), tally.take(0), tally.take(KEEP)), (3, 0, 0));
-        assert_eq!(tally.count(tag(1, "a")), Counted::New, "it is forgotten");
+        assert_eq!(tally.count(tally.tag(("service", 1), format_args!("{}", 'a')), 5), Counted::Known);
+        assert_eq!((tally.take(0), tally.take(0), tally.take(KEEP)), (7, 0, 0));
+        assert_eq!(tally.count(tag(1, "a"), 1), Counted::New, "it is forgotten");
     }
 
     #[test]
     fn what_is_one_too_many_is_told_without_a_place() {
         let tally = Tally::default();
         for i in 0..KEEP {
-            assert_eq!(tally.insert(tally.tag(i, ""), i), Counted::New);
+            assert_eq!(tally.insert(tally.tag(i, ""), 1, i), Counted::New);
         }
-        assert_eq!(tally.count(tally.tag(KEEP, "")), Counted::TooMany);
-        assert_eq!(tally.count(tally.tag(3usize, "")), Counted::Known);
+        assert_eq!(tally.count(tally.tag(KEEP, ""), 1), Counted::TooMany);
+        assert_eq!(tally.count(tally.tag(3usize, ""), u32::MAX), Counted::Known);
+        assert_eq!(tally.take(3), COUNT, "it stays at that");
     }
 }

@@ -16,7 +16,7 @@ const LONGEST: usize = 1 << 20;
 
 /// A value to be printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub(in crate::builtin) enum Value<'a> {
     /// With its size in bytes.
     Signed(i64, u32),
     /// With its size in bytes.
@@ -44,7 +44,7 @@ impl Value<'_> {
 
 /// Why nothing is printed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FormatError {
+pub(in crate::builtin) enum FormatError {
     #[error("printf: `{conversion}` is given {kind}: write {wanted}")]
     Kind { conversion: String, kind: &'static str, wanted: &'static str },
     #[error("printf: there is no value for `{conversion}`: {given} are given")]
@@ -62,7 +62,7 @@ pub(super) enum FormatError {
 }
 
 /// The values that a kernel sent: three units for each, and the texts among them.
-pub(super) fn values<'a>(units: &[u32], texts: &[&'a [u8]]) -> Result<Vec<Value<'a>>, FormatError> {
+pub(in crate::builtin) fn values<'a>(units: &[u32], texts: &[&'a [u8]]) -> Result<Vec<Value<'a>>, FormatError> {
     let (values, []) = units.as_chunks::<3>() else { return Err(FormatError::Values("each has three units")) };
     let value = |&[kind, low, high]: &[u32; 3]| {
         let bits = u64::from(high) << 32 | u64::from(low);
@@ -85,7 +85,7 @@ pub(super) fn values<'a>(units: &[u32], texts: &[&'a [u8]]) -> Result<Vec<Value<
 }
 
 /// The text of a format with its values.
-pub(super) fn printf(format: &[u8], values: &[Value<'_>]) -> Result<Vec<u8>, FormatError> {
+pub(in crate::builtin) fn printf(format: &[u8], values: &[Value<'_>]) -> Result<Vec<u8>, FormatError> {
     let (mut out, mut rest, mut values) = (Vec::with_capacity(format.len() + 16), format, Values { all: values, used: 0 });
     while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
         out.extend_from_slice(&rest[..at]);

@@ -5,7 +5,15 @@ use std::sync::atomic::AtomicUsize;
 use super::*;
 
 fn panic_at(line: u32) -> DevicePanic {
-    DevicePanic { program: String::new(), message: "no".into(), file: "src/lib.rs".into(), line, block: [1, 0, 0], thread: [2, 0, 0] }
+    DevicePanic {
+        program: String::new(),
+        message: "no".into(),
+        file: "src/lib.rs".into(),
+        line,
+        block: [1, 0, 0],
+        thread: [2, 0, 0],
+        lanes: 1,
+    }
 }
 
 #[test]
@@ -148,4 +156,26 @@ fn what_devices_and_handlers_say_steers_no_terminal() {
     let told = report.to_string();
     assert!(!told.contains(|c: char| c != '\n' && c != '\t' && (c.is_control() || c == '\u{202e}')), "{told:?}");
     assert_eq!((told.matches("\\u{1b}]0;mine\\u{7}").count(), told.matches("one\n  two\t\\u{202e}\\u{1b}[2J").count()), (5, 3), "{told}");
+}
+
+#[test]
+fn checks_that_fail_are_one_entry_for_each_place_with_the_lanes_of_all_and_end_nothing() {
+    let report = Report::default();
+    report.used_by("lookup");
+    for wave in 0..100u32 {
+        let panic = || DevicePanic { block: [wave, 0, 0], message: format!("assertion failed in wave {wave}"), ..panic_at(7) };
+        report.asserted(("a.cu", 7, "i < n"), 32, panic);
+    }
+    report.asserted(("a.cu", 7, "i > 0"), 3, || panic_at(7));
+    assert!(!report.is_ended(), "other lanes' calls are served");
+    let taken = report.take();
+    let told: Vec<_> = taken.panics.iter().map(|panic| (panic.block[0], panic.lanes, &*panic.program)).collect();
+    assert_eq!(told, [(0, 3200, "lookup"), (1, 3, "lookup")]);
+    assert!(taken.to_string().starts_with(
+        "kernel of program `lookup` panicked at src/lib.rs:7 in block (0, 0, 0) thread (2, 0, 0) and 3199 more lanes: assertion failed in wave 0\n"
+    ));
+    assert!(!taken.is_success());
+    (0..=KEEP as u32).for_each(|line| report.asserted(("a.cu", line, ""), 8, || panic_at(line)));
+    let taken = report.take();
+    assert_eq!((taken.panics.len(), taken.omitted), (KEEP, 8), "what is not kept is counted by lanes");
 }
