@@ -1,11 +1,7 @@
-//! What `fork` leaves of this library: a child has none of the threads, and must not find a lock held by one of them.
+//! What `fork` leaves of this library: a child may have consumers of its own, and must not find a lock held by a thread
+//! that it has not. (What is its parent's, an [`Origin`](hostcall_error::Origin) tells.)
 
 use std::sync::Once;
-
-/// Whether this process is a child of the one that did something.
-pub(crate) fn forked_since(process: u32) -> bool {
-    std::process::id() != process
-}
 
 /// Makes `fork` wait until nobody holds the library's locks, and releases them on both sides.
 pub(crate) fn prepare_for_fork() {

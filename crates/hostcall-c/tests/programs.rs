@@ -38,7 +38,7 @@ fn a_host_in_c() {
 
 #[test]
 fn a_host_in_cpp() {
-    with_each(&CPP, "suite.cpp", |program, kernels| all_right(program, kernels, 8));
+    with_each(&CPP, "suite.cpp", |program, kernels| all_right(program, kernels, 9));
 }
 
 #[test]
@@ -69,6 +69,11 @@ fn a_host_in_cpp_whose_kernel_goes_on_calling_ends() {
     with_each(&CPP, "endings.cpp", |program, kernels| {
         ["leave", "stop"].into_iter().for_each(|order| ends(program, kernels, order, "ended\n"));
     });
+}
+
+#[test]
+fn a_forked_child_of_a_host_in_c_is_refused_and_its_parent_goes_on() {
+    with_each(&C, "forked.c", |program, kernels| all_right(program, kernels, 2 * 4));
 }
 
 /// The text is all that `HC_DEFINITION` has.
@@ -118,7 +123,8 @@ fn a_host_in_c_leaks_nothing() {
     }
 }
 
-/// The CUDA functions of a host with a context of its own. Nothing is launched: there is no GPU behind this driver.
+/// The CUDA functions of a host with a context of its own. A kernel is a thread that calls as a lane does: there is no
+/// GPU behind this driver. Nobody announces its launch, and launches wait for its end, or the host does.
 #[test]
 fn a_host_with_a_cuda_context_on_a_driver_without_a_gpu() {
     let folder = tempfile::tempdir().unwrap();

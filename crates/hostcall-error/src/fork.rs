@@ -95,8 +95,8 @@ impl fmt::Display for Forked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "this {} belongs to the process that this one was forked from, and its threads are not here: make another one in this process, or start \
-             processes that execute a program of their own (in Python by the method `spawn`)",
+            "this {} belongs to the process that this one was forked from, and its threads are not here: open devices and start servers after \
+             the fork, or start processes that execute a program of their own (in Python by the method `spawn`)",
             self.what
         )
     }
@@ -212,6 +212,6 @@ mod tests {
     #[test]
     fn the_refusal_says_what_to_do() {
         let text = Forked { what: "server" }.to_string();
-        assert!(text.starts_with("this server belongs to the process that this one was forked from") && text.contains("in this process"));
+        assert!(text.starts_with("this server belongs to the process that this one was forked from") && text.contains("after the fork"));
     }
 }

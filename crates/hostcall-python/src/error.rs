@@ -44,6 +44,7 @@ pub(crate) fn of_device(error: offload::Error) -> PyErr {
         E::OutOfMemory { .. } | E::OutOfHostMemory { .. } => "OutOfMemoryError",
         E::DeviceLost { .. } => "DeviceLost",
         E::Timeout { .. } => "WaitTimeout",
+        E::Forked(_) => "StoppedError",
         E::NoServer { program, kernel } => {
             let text = format!(
                 "cannot launch `{kernel}`: program `{program}` is attached to no server, so what it calls, prints and panics with would be \

@@ -1,9 +1,9 @@
 //! The server, for `hostcall.Server`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hostcall::{Awake, KernelReport, ServiceHandle, WaitError};
+use hostcall::{KernelReport, Local, ServiceHandle, WaitError};
 use offload::overdue;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -26,15 +26,7 @@ const SLICE: Duration = Duration::from_millis(50);
 /// What a server and all that was made from it share.
 pub(crate) struct Shared {
     pub(crate) opened: Opened,
-    /// The process that made it.
-    pid: u32,
-    running: Mutex<Option<Arc<Running>>>,
-}
-
-struct Running {
-    server: hostcall::Server,
-    /// Python's programs are launched by others.
-    _awake: Awake,
+    running: Local<Mutex<Option<Arc<hostcall::Server>>>>,
 }
 
 impl Shared {
@@ -42,7 +34,7 @@ impl Shared {
     pub(crate) fn with<T>(&self, body: impl FnOnce(&hostcall::Server) -> PyResult<T>) -> PyResult<T> {
         self.check()?;
         let running = lock(&self.running).clone().ok_or_else(|| stopped("the server has stopped"))?;
-        body(&running.server)
+        body(&running)
     }
 
     /// Stops the server, when nobody uses it any more.
@@ -53,27 +45,11 @@ impl Shared {
             || "a server that stops waits for another thread of Python's that uses it".to_owned(),
             || Arc::strong_count(&running) == 1,
         );
-        let Running { server, .. } = Arc::into_inner(running)?;
-        Some(server.stop())
+        Some(Arc::into_inner(running)?.stop())
     }
 
     fn check(&self) -> PyResult<()> {
-        if std::process::id() == self.pid {
-            return Ok(());
-        }
-        Err(stopped(
-            "this server belongs to the process that this one was forked from: its threads are not here; start a server here, or start processes by \
-             the method `spawn`",
-        ))
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if std::process::id() != self.pid {
-            // Its threads are in another process: nobody could be joined.
-            std::mem::forget(std::mem::take(self.running.get_mut().unwrap_or_else(PoisonError::into_inner)));
-        }
+        self.running.origin().check("server").map_err(stopped)
     }
 }
 
@@ -83,7 +59,7 @@ pub(crate) struct Server {
     shared: Arc<Shared>,
     dispatch: Arc<Dispatch>,
     console: Arc<Console>,
-    watch: Mutex<Option<Watch>>,
+    watch: Local<Mutex<Option<Watch>>>,
     services: Mutex<Vec<(usize, ServiceHandle)>>,
 }
 
@@ -104,10 +80,9 @@ impl Server {
         let console = Console::new(dispatch.clone());
         let builder = options.apply(hostcall::Server::builder(&opened.device), &console)?;
         let server = py.detach(|| builder.start()).map_err(of_server)?;
-        let running = Running { _awake: server.keep_awake(), server };
-        let shared = Arc::new(Shared { opened, pid: std::process::id(), running: Mutex::new(Some(Arc::new(running))) });
+        let shared = Arc::new(Shared { opened, running: Local::new(Mutex::new(Some(Arc::new(server)))) });
         let watch = Watch::start(dispatch.clone()).map_err(system)?;
-        Ok(Self { shared, dispatch, console, watch: Mutex::new(Some(watch)), services: Mutex::default() })
+        Ok(Self { shared, dispatch, console, watch: Local::new(Mutex::new(Some(watch))), services: Mutex::default() })
     }
 
     /// What it runs on.
@@ -198,6 +173,12 @@ impl Server {
     /// What kernels asked for and were not granted, since this was last asked.
     fn denials(&self) -> PyResult<Vec<String>> {
         self.shared.with(|server| Ok(server.denials().iter().map(ToString::to_string).collect()))
+    }
+
+    /// Whether this process was forked from the one in which it was made.
+    #[getter]
+    fn forked(&self) -> bool {
+        self.shared.check().is_err()
     }
 
     #[getter]

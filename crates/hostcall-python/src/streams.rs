@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hostcall::Local;
 use hostcall_sinks::{Batches, Intake, Parquet};
-use hostcall_stream::{AttachError, Awake, NamedFilter, Policy, Schema, Summary, WaitError};
+use hostcall_stream::{AttachError, NamedFilter, Policy, Schema, Summary, WaitError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
@@ -108,19 +109,12 @@ impl Came {
     }
 }
 
-struct Running {
-    streams: hostcall_stream::Streams,
-    /// Python's programs are launched by others.
-    _awake: Awake,
-}
-
 /// The streams of a server's programs.
 #[pyclass(frozen, module = "hostcall._hostcall")]
 pub(crate) struct Streams {
     server: Arc<Shared>,
-    pid: u32,
     came: Arc<Came>,
-    running: Mutex<Option<Arc<Running>>>,
+    running: Local<Mutex<Option<Arc<hostcall_stream::Streams>>>>,
     /// What was known when it stopped.
     ended: Mutex<(Summary, Vec<Schema>)>,
 }
@@ -134,17 +128,15 @@ fn policy(name: &str) -> PyResult<Policy> {
 }
 
 impl Streams {
-    fn running(&self) -> PyResult<Arc<Running>> {
-        if std::process::id() != self.pid {
-            return Err(stopped("these streams belong to the process that this one was forked from"));
-        }
+    fn running(&self) -> PyResult<Arc<hostcall_stream::Streams>> {
+        self.running.origin().check("`Streams`").map_err(stopped)?;
         lock(&self.running).clone().ok_or_else(|| stopped("these streams have stopped"))
     }
 
     /// What is counted, and the streams, now or when it stopped.
     fn known(&self) -> (Summary, Vec<Schema>) {
         match self.running() {
-            Ok(running) => (running.streams.summary(), running.streams.schemas()),
+            Ok(running) => (running.summary(), running.schemas()),
             Err(_) => lock(&self.ended).clone(),
         }
     }
@@ -186,14 +178,13 @@ impl Streams {
             let sink = batches.open(move |stream, batch| takes.put(&stream.name, batch)).map_err(of_stream)?;
             builder.sink(sink).start(&server.opened.device).map_err(of_stream)
         })?;
-        let running = Running { _awake: streams.keep_awake(), streams };
-        Ok(Self { server, pid: std::process::id(), came, running: Mutex::new(Some(Arc::new(running))), ended: Mutex::default() })
+        Ok(Self { server, came, running: Local::new(Mutex::new(Some(Arc::new(streams)))), ended: Mutex::default() })
     }
 
     /// Takes the messages of a program from its next launch on. Whether it sends any.
     fn attach(&self, py: Python<'_>, attachment: &Attachment) -> PyResult<bool> {
         let running = self.running()?;
-        match py.detach(|| running.streams.attach(&attachment.program)) {
+        match py.detach(|| running.attach(&attachment.program)) {
             Ok(()) => Ok(true),
             // It sends nothing.
             Err(AttachError::NoRings { .. }) => Ok(false),
@@ -206,7 +197,7 @@ impl Streams {
     fn wait(&self, py: Python<'_>, stream: Option<u64>) -> PyResult<()> {
         let running = self.running()?;
         let queue = self.server.opened.queue(stream)?;
-        match py.detach(|| running.streams.wait(&queue)) {
+        match py.detach(|| running.wait(&queue)) {
             Ok(_) => Ok(()),
             Err(WaitError::Device { source, .. }) => Err(of_device(source)),
             Err(error) => Err(of_stream(error)),
@@ -294,14 +285,5 @@ impl Streams {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-    }
-}
-
-impl Drop for Streams {
-    fn drop(&mut self) {
-        if std::process::id() != self.pid {
-            // Its threads are in another process: nobody could be joined.
-            std::mem::forget(std::mem::take(self.running.get_mut().unwrap_or_else(PoisonError::into_inner)));
-        }
     }
 }

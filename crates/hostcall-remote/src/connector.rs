@@ -3,6 +3,8 @@
 #[cfg(feature = "nats")]
 use std::path::PathBuf;
 
+use hostcall::Origin;
+
 use crate::errors::RemoteError;
 #[cfg(feature = "nats")]
 use crate::transport::{Access, Broker};
@@ -159,11 +161,16 @@ impl Connector {
 
 /// A runtime that ends without waiting for what runs on it, so that it may be dropped anywhere.
 #[derive(Debug)]
-pub(crate) struct Running(Option<tokio::runtime::Runtime>);
+pub(crate) struct Running(Option<tokio::runtime::Runtime>, Origin);
 
 impl Running {
     pub(crate) fn new(runtime: tokio::runtime::Runtime) -> Self {
-        Self(Some(runtime))
+        Self(Some(runtime), Origin::here())
+    }
+
+    /// Whether this is the process in which it was made.
+    pub(crate) fn is_here(&self) -> bool {
+        self.1.is_here()
     }
 
     pub(crate) fn handle(&self) -> &tokio::runtime::Handle {
@@ -173,8 +180,12 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        let Some(runtime) = self.0.take() else { return };
+        if self.1.is_here() {
             runtime.shutdown_background();
+        } else {
+            // A forked child's copy: the threads are its parent's.
+            std::mem::forget(runtime);
         }
     }
 }

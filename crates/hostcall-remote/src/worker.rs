@@ -44,6 +44,11 @@ pub struct Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        if !self.runtime.is_here() {
+            // A forked child's copy: what it has begun is its parent's.
+            std::mem::forget((self.shared.clone(), std::mem::take(&mut self.listeners), self.runner.take()));
+            return;
+        }
         // What waits for its turn keeps what it waits in.
         self.shared.callers.close();
     }
@@ -135,8 +140,13 @@ impl Worker {
 
     /// Takes no more requests, finishes those that it has, for so long at most, and ends. Whether all were finished.
     ///
+    /// In a forked child of its process it does nothing, and says `false`.
+    ///
     /// Must not be called from an async function.
     pub fn stop(mut self, longest: Duration) -> bool {
+        if !self.runtime.is_here() {
+            return false;
+        }
         // An error: the listeners have ended.
         let _ = self.stop.send(true);
         let (shared, listeners) = (self.shared.clone(), std::mem::take(&mut self.listeners));

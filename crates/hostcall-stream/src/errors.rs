@@ -1,6 +1,7 @@
 //! What can go wrong with streams.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use hostcall_abi::stream::Policy;
 use hostcall_abi::stream::header::MAX_STREAM;
@@ -61,6 +62,9 @@ hostcall_error::readable!(StartError);
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
+    /// The streams belong to the process that this one was forked from.
+    #[error(transparent)]
+    Forked(#[from] hostcall_error::Forked),
     /// It sends nothing: it has no rings' descriptor.
     #[error("program `{program}` has no `{RINGS_SYMBOL}`: it was not built with this version of hostcall")]
     NoRings {
@@ -122,6 +126,9 @@ hostcall_error::readable!(AttachError);
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
+    /// The streams belong to the process that this one was forked from.
+    #[error(transparent)]
+    Forked(#[from] hostcall_error::Forked),
     /// The device failed. Of each ring what stood before the first message that is not whole has been received.
     #[error("{source}\n{summary}")]
     Device {
@@ -154,9 +161,11 @@ pub enum WaitError {
 hostcall_error::readable!(WaitError);
 
 impl WaitError {
-    /// What was counted.
+    /// What was counted: nothing is known in a forked child.
     pub fn summary(&self) -> &Summary {
+        static NOTHING: LazyLock<Summary> = LazyLock::new(|| Summary { end_unknown: true, ..Summary::default() });
         match self {
+            Self::Forked(_) => &NOTHING,
             Self::Device { summary, .. } | Self::Record { summary, .. } | Self::Sink { summary, .. } => summary,
             Self::Incomplete(summary) => summary,
         }
@@ -167,6 +176,9 @@ impl WaitError {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
+    /// The streams belong to the process that this one was forked from.
+    #[error(transparent)]
+    Forked(#[from] hostcall_error::Forked),
     /// Its messages do not ask.
     #[error(
         "the messages of `{stream}` do not ask whether they are wanted: give it a filter before `start`, `StreamsBuilder::filter::<{stream}>(Filter::all())`"

@@ -10,6 +10,7 @@ use hostcall_abi::stream::message::{SCHEMA_PREFIX, STREAM_PREFIX, word};
 use hostcall_abi::stream::rings::RINGS_SYMBOL;
 use hostcall_abi::stream::site::{MAX_SITE, MAX_TEXT, SITE_HEAD, SITE_OFF, SITE_PREFIX};
 use hostcall_abi::stream::{Counters, Message, Policy, SiteText};
+use hostcall_error::{Forked, Local};
 use offload::host::{self, StackSize};
 use offload::{Device, DeviceKind, LaunchedElsewhere, Program, Queue, Subscription, overdue};
 
@@ -35,8 +36,17 @@ struct Watched {
 
 /// Receives the messages of kernels, on threads of its own. Dropping it receives what has arrived, and closes the
 /// rings: later messages end as [`Sent::Closed`](hostcall_abi::stream::Sent::Closed).
+///
+/// In a child that `fork` has made of this process its threads are missing. There, functions that can fail do so with
+/// [`Forked`], the others know nothing, and dropping it does nothing.
 #[derive(Debug)]
 pub struct Streams {
+    parts: Local<Parts>,
+}
+
+/// What it has.
+#[derive(Debug)]
+struct Parts {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     devices: Mutex<Vec<Watched>>,
@@ -60,7 +70,7 @@ struct Kept {
 impl Streams {
     /// With so many threads that read.
     pub(crate) fn new(shared: Arc<Shared>, settings: Settings, threads: usize) -> Result<Self, StartError> {
-        let mut streams = Self {
+        let parts = Parts {
             shared,
             threads: Vec::new(),
             devices: Mutex::default(),
@@ -69,12 +79,13 @@ impl Streams {
             settings,
             ended: false,
         };
+        let mut streams = Self { parts: Local::new(parts) };
         for index in 0..threads {
-            let consumer = Consumer::new(streams.shared.clone(), index, threads);
+            let consumer = Consumer::new(streams.parts.shared.clone(), index, threads);
             let spawned = host::spawn(format!("hostcall-stream-{index}"), StackSize::default(), move || consumer.run());
             let thread = spawned.map_err(StartError::Thread)?;
-            streams.shared.started(thread.thread().clone());
-            streams.threads.push(thread);
+            streams.parts.shared.started(thread.thread().clone());
+            streams.parts.threads.push(thread);
         }
         Ok(streams)
     }
@@ -92,15 +103,16 @@ impl Streams {
     /// When the program was built with another definition of a stream, its messages go elsewhere already, the device
     /// has no memory left, or a recording no numbers.
     pub fn attach(&self, program: &Program) -> Result<(), AttachError> {
+        self.check_origin()?;
         let name = || program.name().to_owned();
         if program.kept::<Kept>().is_some_and(|kept| !kept.is_closed()) {
             return Err(AttachError::Attached { program: name() });
         }
         let descriptor = program.find_global(RINGS_SYMBOL)?.ok_or_else(|| AttachError::NoRings { program: name() })?;
-        if self.shared.recording.is_some() || !self.settings.sinks.is_empty() {
+        if self.parts.shared.recording.is_some() || !self.parts.settings.sinks.is_empty() {
             self.learn(program)?;
         }
-        let streams = self.shared.registry.all();
+        let streams = self.parts.shared.registry.all();
         // All of them, before the first is written.
         let (mut words, mut listened) = (Vec::new(), Vec::new());
         for (number, stream) in numbered(&streams) {
@@ -129,13 +141,13 @@ impl Streams {
         }
         let sites = self.number_sites(program)?;
         let device = program.device();
-        let memory = self.settings.memory.unwrap_or(if device.info().kind == DeviceKind::Sim { 2 << 20 } else { 64 << 20 });
+        let memory = self.parts.settings.memory.unwrap_or(if device.info().kind == DeviceKind::Sim { 2 << 20 } else { 64 << 20 });
         let latest = listened.iter().any(|number| streams[*number as usize - 1].policy == Policy::Latest);
         let sizes = Sizes::new(memory, device.info().sms);
-        let mut set = RingSet::new(device, sizes, streams.len() as u32, self.settings.window, self.settings.huge, latest)?;
+        let mut set = RingSet::new(device, sizes, streams.len() as u32, self.parts.settings.window, self.parts.settings.huge, latest)?;
         // Before the first message.
-        set.set_source(self.shared.dispatches.source(device, latest));
-        if let Some(recording) = &self.shared.recording {
+        set.set_source(self.parts.shared.dispatches.source(device, latest));
+        if let Some(recording) = &self.parts.shared.recording {
             let program = file::Program {
                 name: name().into(),
                 device: file::Device::of(device.info()),
@@ -154,7 +166,7 @@ impl Streams {
             set.set_filter(number, &stream.filter())?;
         }
         // Before its address is known there.
-        let kept = Arc::new(Kept { set: set.clone(), shared: Arc::downgrade(&self.shared), closed: set.closed().clone() });
+        let kept = Arc::new(Kept { set: set.clone(), shared: Arc::downgrade(&self.parts.shared), closed: set.closed().clone() });
         program.tell_if_launched_elsewhere(&kept);
         program.keep(kept);
         descriptor.write(set.descriptor().as_bytes())?;
@@ -162,7 +174,7 @@ impl Streams {
             word.write(&value.to_ne_bytes())?;
         }
         self.watch(device);
-        self.shared.add(set.clone());
+        self.parts.shared.add(set.clone());
         for (number, stream) in numbered(&streams).filter(|(_, stream)| stream.live) {
             // It may have changed, and whoever changed it did not know of these rings.
             set.set_filter(number, &stream.filter())?;
@@ -183,7 +195,7 @@ impl Streams {
                 continue;
             };
             let site = Site::from(site);
-            let number = if self.settings.wanted.takes(&site) { self.settings.sites.number(site.clone()) } else { SITE_OFF };
+            let number = if self.parts.settings.wanted.takes(&site) { self.parts.settings.sites.number(site.clone()) } else { SITE_OFF };
             word.write(&number.to_ne_bytes())?;
             if (1..=MAX_SITE).contains(&number) {
                 sites.push((number, site));
@@ -194,7 +206,7 @@ impl Streams {
 
     /// The places in the source that the attached programs' messages name.
     pub fn sites(&self) -> &Sites {
-        &self.settings.sites
+        &self.parts.settings.sites
     }
 
     /// Says which messages of `M` are wanted from now on, while kernels run. On NVIDIA a wave looks past its cache at
@@ -203,7 +215,8 @@ impl Streams {
     /// # Errors
     /// When the stream is not live, or a device failed.
     pub fn set_filter<M: Message>(&self, filter: Filter) -> Result<(), FilterError> {
-        let streams = self.shared.registry.all();
+        self.check_origin()?;
+        let streams = self.parts.shared.registry.all();
         let known = numbered(&streams).find(|(_, stream)| stream.schema.signature == M::SIGNATURE && stream.schema.name == M::NAME);
         let Some((number, stream)) = known.filter(|(_, stream)| stream.live) else {
             return Err(FilterError::NotLive { stream: M::NAME.into() });
@@ -211,7 +224,7 @@ impl Streams {
         // Held until all are told, so that the last word is the same everywhere.
         let mut now = stream.filter();
         *now = filter.as_patient_as(*now);
-        for set in self.shared.rings() {
+        for set in self.parts.shared.rings() {
             set.set_filter(number, &now)?;
         }
         Ok(())
@@ -219,26 +232,27 @@ impl Streams {
 
     /// Gives numbers to the streams of a program to which nobody listens.
     fn learn(&self, program: &Program) -> Result<(), AttachError> {
-        let known = self.shared.registry.all();
+        let known = self.parts.shared.registry.all();
         let listened = |name: &str| known.iter().any(|stream| stream.chain.is_some() && stream.schema.name == name);
         let mut schemas = Vec::new();
         let said = program.streams();
-        let named = self.settings.names.iter().filter(|name| !said.contains(name));
+        let named = self.parts.settings.names.iter().filter(|name| !said.contains(name));
         for stream in said.iter().chain(named).filter(|name| !listened(name)) {
             // Mentioned only, otherwise.
             if let Some(schema) = definition(program, stream)? {
                 let mut schema =
                     schema.ok_or_else(|| AttachError::NoDefinition { program: program.name().into(), stream: stream.clone() })?;
                 if schema.policy != Policy::Latest {
-                    let chosen = self.settings.policies.iter().rev().find(|(name, _)| *name == schema.name).map(|(_, policy)| *policy);
-                    schema.policy = chosen.or(self.settings.unlistened).unwrap_or(schema.policy);
+                    let chosen =
+                        self.parts.settings.policies.iter().rev().find(|(name, _)| *name == schema.name).map(|(_, policy)| *policy);
+                    schema.policy = chosen.or(self.parts.settings.unlistened).unwrap_or(schema.policy);
                 }
-                if self.shared.recording.is_some() || self.settings.sinks.iter().any(|sink| sink.takes(&schema)) {
+                if self.parts.shared.recording.is_some() || self.parts.settings.sinks.iter().any(|sink| sink.takes(&schema)) {
                     schemas.push(schema);
                 }
             }
         }
-        match self.shared.registry.learn(schemas, &self.settings.sinks, &self.settings.filters) {
+        match self.parts.shared.registry.learn(schemas, &self.parts.settings.sinks, &self.parts.settings.filters) {
             None => Ok(()),
             Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name.into() }),
         }
@@ -246,11 +260,11 @@ impl Streams {
 
     /// Wakes the threads when kernels run on the device.
     fn watch(&self, device: &Device) {
-        let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut devices = self.parts.devices.lock().unwrap_or_else(PoisonError::into_inner);
         if devices.iter().any(|watched| watched.device.is_same(device)) {
             return;
         }
-        let shared = self.shared.clone();
+        let shared = self.parts.shared.clone();
         let was_busy = AtomicBool::new(false);
         let told = Arc::new(move |busy| {
             // Told one after another, so relaxed is enough.
@@ -270,23 +284,32 @@ impl Streams {
     /// what was not handed on before, and has not been overwritten. [`Streams::wait`] does so, too. Returns what has
     /// been counted by now; what the devices count is known since the last wait.
     pub fn snapshot(&self) -> Summary {
-        self.shared.arm();
+        if self.check_origin().is_err() {
+            return self.summary();
+        }
+        self.parts.shared.arm();
         self.recall();
-        self.shared.disarm();
+        self.parts.shared.disarm();
         self.summary()
+    }
+
+    /// # Errors
+    /// In a forked child.
+    fn check_origin(&self) -> Result<(), Forked> {
+        self.parts.origin().check("`Streams`")
     }
 
     /// Keeps the threads looking at rings, as if kernels ran, until what is returned is dropped: for kernels that are
     /// launched by other means than `offload`'s queues. Without, threads look at the rings of programs that others may
     /// launch now and then, and a kernel may have filled its rings before they do.
     pub fn keep_awake(&self) -> Awake {
-        self.shared.arm();
-        Awake(self.shared.clone())
+        self.parts.shared.arm();
+        Awake(self.parts.shared.clone())
     }
 
     /// Has the areas of the latest messages read, and waits until it is done.
     fn recall(&self) {
-        let asked: Vec<_> = self.shared.rings().into_iter().map(|set| (set.recall(), set)).collect();
+        let asked: Vec<_> = self.parts.shared.rings().into_iter().map(|set| (set.recall(), set)).collect();
         for (recall, set) in asked {
             while !set.is_recalled(recall) {
                 std::thread::sleep(Duration::from_micros(20));
@@ -300,23 +323,24 @@ impl Streams {
     /// # Errors
     /// When the device failed, or messages are lost that no policy allowed to be.
     pub fn wait(&self, queue: &Queue) -> Result<Summary, WaitError> {
-        self.shared.arm();
+        self.check_origin()?;
+        self.parts.shared.arm();
         // A fault may have ended a kernel and left the device as it was: what can be known is asked for all the same.
         let failed = queue.synchronize().err();
-        let ended = self.shared.dispatches.ended();
+        let ended = self.parts.shared.dispatches.ended();
         let (counted, end_unknown, lost) = self.drain(queue);
         self.recall();
         if !end_unknown {
-            self.shared.dispatches.drained(&ended);
+            self.parts.shared.dispatches.drained(&ended);
         }
-        self.shared.disarm();
+        self.parts.shared.disarm();
         let failure = failed.or(lost);
         let counted = (counted, end_unknown);
-        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
-        if let Some(recording) = &self.shared.recording {
+        *self.parts.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+        if let Some(recording) = &self.parts.shared.recording {
             recording.flush(&self.summary());
         }
-        self.settings.sinks.iter().for_each(|sink| sink.flush());
+        self.parts.settings.sinks.iter().for_each(|sink| sink.flush());
         let summary = self.summary();
         if let Some(source) = failure {
             return Err(WaitError::Device { source, summary: Box::new(summary) });
@@ -338,10 +362,10 @@ impl Streams {
     /// its error if that is news.
     fn drain(&self, queue: &Queue) -> (Vec<Counters>, bool, Option<offload::Error>) {
         // What one says of a ring's end, another does not take back.
-        let _alone = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = vec![Counters::default(); self.shared.registry.all().len()];
+        let _alone = self.parts.draining.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = vec![Counters::default(); self.parts.shared.registry.all().len()];
         let (mut end_unknown, mut news) = (false, None);
-        for set in self.shared.rings() {
+        for set in self.parts.shared.rings() {
             let drained = if set.is_lost() { None } else { Some(self.drain_on(&set, queue)) };
             match drained {
                 Some(Ok(counted)) => {
@@ -403,7 +427,10 @@ impl Streams {
 
     /// What has been counted by now; what the devices count (dropped, waited, filtered) is known since the last wait.
     pub fn summary(&self) -> Summary {
-        let (counted, end_unknown) = &*self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.check_origin().is_err() {
+            return Summary { end_unknown: true, ..Summary::default() };
+        }
+        let (counted, end_unknown) = &*self.parts.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |(number, stream): (u32, &Registered)| {
             let counters = counted.get(number as usize - 1).copied().unwrap_or_default();
             // Relaxed: `Progress::has_reached` has been asked before.
@@ -421,20 +448,23 @@ impl Streams {
             }
         };
         Summary {
-            streams: numbered(&self.shared.registry.all()).map(of).collect(),
-            torn: self.shared.torn.load(Ordering::Relaxed),
-            malformed: self.shared.malformed.load(Ordering::Relaxed),
-            handler_panics: self.shared.handler_panics.load(Ordering::Relaxed),
+            streams: numbered(&self.parts.shared.registry.all()).map(of).collect(),
+            torn: self.parts.shared.torn.load(Ordering::Relaxed),
+            malformed: self.parts.shared.malformed.load(Ordering::Relaxed),
+            handler_panics: self.parts.shared.handler_panics.load(Ordering::Relaxed),
             end_unknown: *end_unknown,
-            recording: self.shared.recording.as_ref().map(|recording| Box::new(recording.recorded())),
-            sinks: self.settings.sinks.iter().map(|sink| sink.sunk()).collect(),
+            recording: self.parts.shared.recording.as_ref().map(|recording| Box::new(recording.recorded())),
+            sinks: self.parts.settings.sinks.iter().map(|sink| sink.sunk()).collect(),
         }
     }
 
     /// What is known of the streams of the attached programs that somebody listens to, or that are recorded or kept by
     /// sinks.
     pub fn schemas(&self) -> Vec<Schema> {
-        self.shared.registry.all().iter().map(|stream| stream.schema.clone()).collect()
+        if self.check_origin().is_err() {
+            return Vec::new();
+        }
+        self.parts.shared.registry.all().iter().map(|stream| stream.schema.clone()).collect()
     }
 
     /// What all handlers have found out so far.
@@ -448,13 +478,17 @@ impl Streams {
     }
 
     fn reports_by(&self, only: Option<TypeId>) -> Vec<Report> {
-        let streams = self.shared.registry.all();
+        if self.check_origin().is_err() {
+            return Vec::new();
+        }
+        let streams = self.parts.shared.registry.all();
         streams.iter().filter_map(|stream| stream.chain.as_ref()).flat_map(|chain| chain.reports(only)).collect()
     }
 
     /// What the first handler of this type for `M` has kept so far, on all threads.
     pub fn state<M: Message, H: Handler<M>>(&self) -> Option<H::State> {
-        let streams = self.shared.registry.all();
+        self.check_origin().ok()?;
+        let streams = self.parts.shared.registry.all();
         let mut of_type = streams.iter().filter(|stream| stream.schema.signature == M::SIGNATURE && stream.schema.name == M::NAME);
         let chain = of_type.find_map(|stream| stream.chain.as_ref())?;
         chain.state(TypeId::of::<H>())?.downcast().ok().map(|state| *state)
@@ -462,7 +496,10 @@ impl Streams {
 
     /// Forgets what all handlers have kept. What is counted stays.
     pub fn clear(&self) {
-        self.shared.registry.all().iter().filter_map(|stream| stream.chain.as_ref()).for_each(|chain| chain.clear());
+        if self.check_origin().is_err() {
+            return;
+        }
+        self.parts.shared.registry.all().iter().filter_map(|stream| stream.chain.as_ref()).for_each(|chain| chain.clear());
     }
 }
 
@@ -505,34 +542,37 @@ impl Streams {
     /// is that of the last
     /// [`Streams::wait`]: if there was none, or a kernel runs, the [end is unknown](Summary::end_unknown).
     pub fn end(mut self) -> Summary {
-        let running = self.shared.rings().iter().any(|set| set.device().in_flight() > 0);
-        let (counted, end_unknown) = self.counted.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if self.check_origin().is_err() {
+            return self.summary();
+        }
+        let running = self.parts.shared.rings().iter().any(|set| set.device().in_flight() > 0);
+        let (counted, end_unknown) = self.parts.counted.get_mut().unwrap_or_else(PoisonError::into_inner);
         *end_unknown |= running || counted.is_empty();
         self.finish();
         self.summary()
     }
 
     fn finish(&mut self) {
-        if std::mem::replace(&mut self.ended, true) {
+        if self.check_origin().is_err() || std::mem::replace(&mut self.parts.ended, true) {
             return;
         }
-        self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.shared.arm();
+        self.parts.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.parts.shared.arm();
         self.recall();
         // Waves that wait for room are told first; what they stored is read all the same.
-        let sets = self.shared.rings();
+        let sets = self.parts.shared.rings();
         sets.iter().for_each(|set| set.close());
-        self.shared.end();
-        for thread in self.threads.drain(..) {
+        self.parts.shared.end();
+        for thread in self.parts.threads.drain(..) {
             // A thread guards handlers; should one have panicked all the same, there is nobody to tell.
             let _ = overdue::join(thread, || "streams that end wait for a handler of theirs".to_owned());
         }
         // Once more, behind what the threads have told them.
         sets.iter().for_each(|set| set.close());
-        if let Some(recording) = &self.shared.recording {
+        if let Some(recording) = &self.parts.shared.recording {
             recording.end(&self.summary());
         }
-        for sink in &self.settings.sinks {
+        for sink in &self.parts.settings.sinks {
             sink.finish();
             if let Some(error) = sink.sunk().error {
                 tracing::error!(%error, "a sink has not kept everything");

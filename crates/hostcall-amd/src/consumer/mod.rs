@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
+use hostcall_error::Origin;
+
 use crate::Error;
 use crate::client::Client;
 use crate::doorbell::Doorbell;
@@ -54,7 +56,7 @@ type Route = (Option<Handler>, Option<OnError>);
 pub(crate) struct Consumer {
     handle: usize,
     /// The process that made it.
-    process: u32,
+    origin: Origin,
     doorbell: Doorbell,
     buffers: Mutex<Vec<Arc<Served>>>,
     /// Counts changes of `buffers`.
@@ -80,7 +82,7 @@ pub(crate) fn find(handle: usize) -> Result<Arc<Consumer>, Error> {
     }
     let consumer = tables::consumers().all.get(&handle).cloned().ok_or(Error::InvalidRequest)?;
     // What a parent's threads held when this process was forked is nobody's now.
-    if process::forked_since(consumer.process) { Err(Error::ConsumerInactive) } else { Ok(consumer) }
+    if consumer.origin.is_here() { Ok(consumer) } else { Err(Error::ConsumerInactive) }
 }
 
 /// A new consumer's handle.
@@ -89,7 +91,7 @@ pub(crate) fn create() -> Result<usize, Error> {
     let doorbell = Doorbell::take()?;
     Ok(tables::consumers().add(|handle| Consumer {
         handle,
-        process: std::process::id(),
+        origin: Origin::here(),
         doorbell,
         buffers: Mutex::default(),
         changes: AtomicU64::new(1),

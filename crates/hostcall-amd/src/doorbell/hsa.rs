@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use hostcall_error::Origin;
 use libloading::os::unix::Library;
 
 use super::Known;
@@ -40,7 +41,7 @@ pub(crate) struct Runtime {
     add: Option<Change>,
     /// Ticks in a second.
     frequency: u64,
-    process: u32,
+    origin: Origin,
     /// Never dropped: the runtime is a static's.
     _library: Library,
 }
@@ -88,11 +89,12 @@ impl Runtime {
         // SAFETY: this number's value has 64 bits, for which there is a place.
         let known = started && info.is_some_and(|info| unsafe { info(FREQUENCY, (&raw mut frequency).cast()) } == 0);
         let frequency = if known && frequency != 0 { frequency } else { USUAL_FREQUENCY };
-        started.then(|| Runtime { create, wait, store, add, frequency, process: std::process::id(), _library: library })
+        started.then(|| Runtime { create, wait, store, add, frequency, origin: Origin::here(), _library: library })
     }
 
-    pub(crate) fn process(&self) -> u32 {
-        self.process
+    /// The process that opened it: it does not survive `fork`.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
     }
 }
 

@@ -15,7 +15,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::Error;
-use crate::process;
 
 /// Doorbells that a process can have of each kind.
 const MOST: usize = 1024;
@@ -76,7 +75,7 @@ pub(crate) const HEARTBEAT: Duration = Duration::from_millis(10);
 /// AMD's runtime, if its signals are used.
 fn runtime() -> Option<&'static hsa::Runtime> {
     static RUNTIME: OnceLock<Option<hsa::Runtime>> = OnceLock::new();
-    RUNTIME.get_or_init(hsa::Runtime::open).as_ref().filter(|runtime| !process::forked_since(runtime.process()))
+    RUNTIME.get_or_init(hsa::Runtime::open).as_ref().filter(|runtime| runtime.origin().is_here())
 }
 
 impl Doorbell {

@@ -2,23 +2,84 @@
 #include "check.h"
 #include "definitions.h"
 
-extern int fake_destroyed, fake_loaded, fake_unbounded;
+extern int fake_destroyed, fake_loaded, fake_unbounded, fake_blocking;
 extern size_t fake_stack;
+extern void *(*fake_kernel)(void *);
+extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+extern int cuStreamSynchronize(void *);
 extern void fake_enter(void *);
 extern void *fake_context, *fake_module, *fake_function;
 extern unsigned char fake_globals[160];
 extern uint64_t fake_signature;
 
 static void handler(void *user, const hc_lanes *lanes, hc_call *call) {
+  uint32_t i;
   (void)user;
-  (void)lanes;
   (void)call;
+  for (i = 0; i < lanes->count; i++) {
+    float x;
+    memcpy(&x, lanes->arguments + i * lanes->argument_stride, sizeof x);
+    x += 42;
+    memcpy(lanes->results + i * lanes->result_stride, &x, sizeof x);
+  }
 }
 
 static uint32_t word(size_t at) {
   uint32_t word;
   memcpy(&word, fake_globals + at, sizeof word);
   return word;
+}
+
+/* What the kernel of one lane calls, and what it gets. */
+struct called {
+  uint32_t port;
+  float x, result;
+  uint32_t head;
+};
+
+/* Sixteen bytes, which are stored and loaded in one piece. */
+typedef uint32_t piece __attribute__((vector_size(16)));
+
+static uint64_t address_at(size_t at) {
+  uint64_t address;
+  memcpy(&address, fake_globals + at, sizeof address);
+  return address;
+}
+
+/* Typed::add42 of one lane, by the first message of a port: docs/reference/protocol.md. */
+static void *calls_add42(void *argument) {
+  enum { TAG = 1, REPLY = 1, LONE = 4 };
+  struct called *called = argument;
+  volatile piece *request = (volatile piece *)(uintptr_t)address_at(16) + (size_t)called->port * word(36);
+  volatile piece *reply = (volatile piece *)(uintptr_t)address_at(24) + (size_t)called->port * word(40);
+  volatile uint32_t *doorbell = (volatile uint32_t *)(uintptr_t)address_at(8) + called->port;
+  uint32_t x;
+  piece got;
+  memcpy(&x, &called->x, sizeof x);
+  *request = (piece){word(132) | (REPLY | LONE) << 24, x << 16, x >> 16, (TAG | 0x8000u) << 16};
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  *doorbell = TAG;
+  do got = *reply;
+  while (got[3] >> 16 != TAG);
+  x = got[1];
+  called->head = got[0];
+  memcpy(&called->result, &x, sizeof x);
+  return NULL;
+}
+
+/* Launches that nobody announces, of a program that is attached: with a wait behind them, and such as block. */
+static void launches(void) {
+  uint32_t port;
+  fake_kernel = calls_add42;
+  for (port = 0; port < 4; port++) {
+    struct called called = {port, (float)port, 0, 0}, *parameter = &called;
+    void *parameters[] = {&parameter};
+    fake_blocking = port % 2 == 1;
+    CHECK(cuLaunchKernel(fake_function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) == 0);
+    if (!fake_blocking) CHECK(cuStreamSynchronize(NULL) == 0);
+    CHECK((called.head & 0xffff) == 0 && called.result == (float)port + 42);
+  }
+  fake_kernel = NULL;
 }
 
 /* A program is attached: it has a descriptor, and the service its number. */
@@ -28,6 +89,7 @@ static void is_attached(hc_server *server, hc_attachment **attachment) {
   CHECK(*attachment != NULL && word(132) == number && number != 0);
   /* The descriptor's ports. */
   CHECK(word(32) == 4);
+  launches();
   MUST(hc_wait(server, NULL));
   hc_detach(attachment);
   memset(fake_globals, 0, 128);

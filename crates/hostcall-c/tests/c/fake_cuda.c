@@ -1,7 +1,8 @@
-/* A driver without a GPU: memory is the host's, nothing is launched, what is called is counted. It has the functions
+/* A driver without a GPU: memory is the host's, a kernel is a thread, what is called is counted. It has the functions
  * that the library opens, so that attaching to a CUDA program can be tested: which globals are written, and that
  * nothing of the application's is destroyed. Functions that do nothing are weak: another file may have some that do
  * more (fake_cuda_modules.c and fake_cuda_streams.c in crates/hostcall-offload-api/tests/c). */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +32,35 @@ void *fake_context = context, *fake_module = module, *fake_function = function;
 #define NO(name) \
   WEAK R name(void) { return 801; }
 
-OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
+OK(cuInit) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
 OK(cuEventDestroy_v2) OK(cuThreadExchangeStreamCaptureMode)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
 NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
-NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO(cuLaunchKernel) NO(cuStreamWaitValue32_v2)
+NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO(cuStreamWaitValue32_v2)
 NO(cuStreamBeginCapture_v2) NO(cuStreamEndCapture) NO(cuGraphInstantiateWithFlags) NO(cuGraphLaunch) NO(cuGraphDestroy)
 NO(cuGraphExecDestroy) NO(cuEventElapsedTime)
+
+/* What every launch runs, with its first parameter, on a thread that stands for the device; null: there is no device.
+ * Launches return at once, or when the kernel has ended, as by CUDA_LAUNCH_BLOCKING=1 and under debuggers. */
+void *(*fake_kernel)(void *);
+int fake_blocking;
+static pthread_t running[64];
+static int runs;
+WEAK R cuStreamSynchronize(void *s) {
+  (void)s;
+  while (runs > 0)
+    if (pthread_join(running[--runs], NULL) != 0) return 999;
+  return 0;
+}
+WEAK R cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned shared, void *s,
+                      void **parameters, void **extra) {
+  (void)f, (void)gx, (void)gy, (void)gz, (void)x, (void)y, (void)z, (void)shared, (void)extra;
+  if (fake_kernel == NULL) return 801;
+  if (runs == 64 || pthread_create(&running[runs], NULL, fake_kernel, *(void **)parameters[0]) != 0) return 999;
+  runs++;
+  return fake_blocking ? cuStreamSynchronize(s) : 0;
+}
 
 R cuDriverGetVersion(int *v) { *v = 12080; return 0; }
 R cuGetErrorName(int e, const char **t) { (void)e; *t = "CUDA_ERROR_OF_THE_FAKE"; return 0; }

@@ -15,6 +15,9 @@
 #include <tuple>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace host = hostcall::host;
 
 namespace {
@@ -221,6 +224,24 @@ void errors() {
   }
 }
 
+void a_child_is_refused() {
+  world w;
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    alarm(60);
+    try {
+      w.server.wait();
+      _exit(1);
+    } catch (const host::error &error) {
+      _exit(error.status() == HC_FORKED && std::string(error.what()).find("forked") != std::string::npos ? 0 : 2);
+    }
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  w.server.wait();
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -238,6 +259,7 @@ int main(int argc, char **argv) {
       {"exceptions fail lanes", exceptions_fail_lanes},
       {"strings and slices", strings_and_slices},
       {"errors", errors},
+      {"a child is refused", a_child_is_refused},
   };
   for (const auto &part : parts) {
     part.run();

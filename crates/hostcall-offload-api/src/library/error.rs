@@ -54,6 +54,7 @@ pub(super) fn of_device(error: offload::Error) -> Error {
         E::NoKernel { .. } | E::NoGlobal { .. } => ol_errc_t::OL_ERRC_NOT_FOUND,
         E::ArgumentCount { .. } | E::ArgumentSize { .. } | E::Launch { .. } => ol_errc_t::OL_ERRC_INVALID_ARGUMENT,
         E::Range { .. } => ol_errc_t::OL_ERRC_INVALID_SIZE,
+        E::Forked(_) => ol_errc_t::OL_ERRC_UNINITIALIZED,
         E::WrongDevice { .. } => ol_errc_t::OL_ERRC_INVALID_DEVICE,
         E::Unsupported { .. } => ol_errc_t::OL_ERRC_UNSUPPORTED,
         E::Backend { code, .. } => of_cuda(*code),

@@ -15,7 +15,7 @@ use super::error::fail;
 use super::table::Parts;
 use super::{Core, amdgpu, built_for, cuda, host, host_calls, leaks, queue};
 use crate::HandleKind;
-use crate::runtime::Error;
+use crate::runtime::{Error, check};
 use crate::sys::{ol_errc_t, ol_init_args_t, ol_platform_backend_t};
 
 /// A platform, for as long as the process runs.
@@ -86,13 +86,24 @@ impl Session {
 
     #[inline]
     pub(super) fn is_started(&self) -> bool {
+        self.current() != 0
+    }
+
+    /// The session's number; 0 when there is none, and in a process that was forked from one that had started the
+    /// library.
+    #[inline]
+    fn current(&self) -> u32 {
+        if check::own_process().is_err() {
+            return 0;
+        }
         // Pairs with the store in `start`: who sees the session sees which platforms it has.
-        self.current.load(Ordering::Acquire) != 0
+        self.current.load(Ordering::Acquire)
     }
 
     /// Starts the library, or counts one more user.
     pub(super) fn start(&self, arguments: Option<&ol_init_args_t>) -> Result<(), Error> {
         // The end of a session waits for such functions, with the lock held.
+        check::own_process()?;
         queue::refuse_in_host_function("olInit")?;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.users > 0 {
@@ -102,6 +113,7 @@ impl Session {
         built_for::check()?;
         let selected = from_arguments(arguments)? & from_environment(std::env::var("OFFLOAD_PLATFORMS").ok().as_deref())? | 1 << HOST;
         state.users = 1;
+        check::started_here();
         // Handles hold 32 bits of it; 0 is no session.
         state.latest = state.latest.wrapping_add(1).max(1);
         self.selected.store(selected, Ordering::Relaxed);
@@ -112,6 +124,7 @@ impl Session {
 
     /// Counts one user less, and ends the library if it was the last.
     pub(super) fn end(&self, library: &Core) -> Result<(), Error> {
+        check::own_process()?;
         queue::refuse_in_host_function("olShutDown")?;
         // Held to the end: a new session begins when the old one is gone.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +165,7 @@ impl Session {
     /// The platform of a handle of this session.
     pub(super) fn platform(&self, handle: *const c_void) -> Option<&'static Platform> {
         let parts = Parts::of(handle).filter(|parts| parts.kind == HandleKind::Platform)?;
-        let current = self.current.load(Ordering::Acquire);
+        let current = self.current();
         (current != 0 && parts.generation == current && self.is_selected(parts.slot as usize))
             .then(|| PLATFORMS.get(parts.slot as usize))?
     }
@@ -161,7 +174,7 @@ impl Session {
     #[inline]
     pub(super) fn device(&self, handle: *const c_void) -> Option<&'static Device> {
         let parts = Parts::of(handle).filter(|parts| parts.kind == HandleKind::Device)?;
-        let current = self.current.load(Ordering::Acquire);
+        let current = self.current();
         let (platform, ordinal) = ((parts.slot >> 16) as usize, (parts.slot & 0xffff) as usize);
         if current == 0 || parts.generation != current || !self.is_selected(platform) {
             return None;

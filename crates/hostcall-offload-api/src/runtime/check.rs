@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
+use hostcall_error::{Forked, Origin};
+
 use super::handle::HandleState;
 use super::{Error, Print, Shown};
 use crate::sys::ol_errc_t;
@@ -25,7 +27,33 @@ pub fn initialized(is_initialized: bool, function: &str) -> Result<(), Error> {
     if is_initialized {
         return Ok(());
     }
+    not_initialized(function)
+}
+
+#[cold]
+fn not_initialized(function: &str) -> Result<(), Error> {
+    own_process()?;
     Err(Error::new(ol_errc_t::OL_ERRC_UNINITIALIZED, format!("{function} was called before olInit, or after the last olShutDown")))
+}
+
+/// The process that started the library first. What it has opened stays open, and is no child's.
+static STARTED: OnceLock<Origin> = OnceLock::new();
+
+/// The library is started in this process.
+pub fn started_here() {
+    STARTED.get_or_init(Origin::here);
+}
+
+/// Refuses in a process that was forked from one that had started the library. It takes no lock: a thread of the parent
+/// may have held it.
+///
+/// # Errors
+///
+/// This is such a process.
+#[inline]
+pub fn own_process() -> Result<(), Error> {
+    let refused = |forked: Forked| Error::new(ol_errc_t::OL_ERRC_UNINITIALIZED, forked.to_string());
+    STARTED.get().map_or(Ok(()), |origin| origin.check("library").map_err(refused))
 }
 
 /// Whether a condition that a function refuses does not hold.

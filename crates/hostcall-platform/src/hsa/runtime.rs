@@ -10,6 +10,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use hostcall_error::Origin;
 use libloading::Library;
 
 use super::sys::*;
@@ -87,7 +88,7 @@ macro_rules! runtime_functions {
             $($name: unsafe extern "C" fn($($ty),*) -> hsa_status_t,)*
             $($vname: unsafe extern "C" fn($($vty),*) -> $vret,)*
             /// The process that opened it.
-            process: u32,
+            origin: Origin,
             /// Never dropped (the one `Runtime` is a static), and held to say so.
             _library: Library,
         }
@@ -111,7 +112,7 @@ macro_rules! runtime_functions {
                     let $vname = *unsafe { library.get::<unsafe extern "C" fn($($vty),*) -> $vret>(concat!(stringify!($vname), "\0")) }
                         .map_err(|_| lacks(stringify!($vname)))?;
                 )*
-                Ok(Runtime { $($name,)* $($vname,)* process: std::process::id(), _library: library })
+                Ok(Runtime { $($name,)* $($vname,)* origin: Origin::here(), _library: library })
             }
 
             $(
@@ -226,7 +227,7 @@ impl Runtime {
                 }
             }
         };
-        if opened.process == std::process::id() { Ok(opened) } else { Err(OpenError::Forked) }
+        if opened.origin.is_here() { Ok(opened) } else { Err(OpenError::Forked) }
     }
 
     fn open(other: Option<OsString>) -> Result<Runtime, OpenError> {

@@ -106,7 +106,7 @@ class Server:
         self._dispatcher = Dispatcher(self._core, self._sinks, loop, handler_stack)
         #: At most one. A list, which the finalizer looks into.
         self._streams: list[Streams] = []
-        self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, self._streams, os.getpid())
+        self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, self._streams)
         LOG.info("serving %s", self.device["name"])
         started(self)
 
@@ -269,7 +269,7 @@ class Server:
         self._dispatcher.check_not_here("stop")
         stopping(self)
         if self._finalizer.detach() is not None:
-            _stop(self._core, self._dispatcher, self._streams, os.getpid())
+            _stop(self._core, self._dispatcher, self._streams)
             LOG.info("stopped")
 
     def __enter__(self) -> Server:
@@ -290,9 +290,9 @@ class Server:
         return f"<hostcall.Server on {self.device['name']}, {state}: {services}>"
 
 
-def _stop(core: _hostcall.Server, dispatcher: Dispatcher, streams: list[Streams], pid: int) -> None:
+def _stop(core: _hostcall.Server, dispatcher: Dispatcher, streams: list[Streams]) -> None:
     # In a process that was forked there is nothing to stop.
-    if os.getpid() != pid:
+    if core.forked:
         return
     try:
         core.stop()
