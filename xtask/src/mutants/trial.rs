@@ -119,6 +119,9 @@ pub(super) fn record(programs: &[Program], switches: usize, jobs: usize) -> Resu
             }
             test.milliseconds = test.milliseconds.max(started.elapsed().as_millis() as u64);
             test.reached.extend(fs::read(&map)?.iter().enumerate().filter(|(_, byte)| **byte != 0).map(|(number, _)| number));
+            if test.reached.is_empty() {
+                break;
+            }
         }
         fs::remove_file(&map)?;
         passed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(test);
