@@ -86,3 +86,40 @@ impl From<u32> for Fault {
 pub(crate) fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
     result.map_err(|error| of(&error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_systems_number_or_that_of_its_kind() {
+        let kinds = [
+            (ErrorKind::NotFound, ENOENT),
+            (ErrorKind::PermissionDenied, EACCES),
+            (ErrorKind::AlreadyExists, EEXIST),
+            (ErrorKind::NotADirectory, ENOTDIR),
+            (ErrorKind::IsADirectory, EISDIR),
+            (ErrorKind::DirectoryNotEmpty, ENOTEMPTY),
+            (ErrorKind::ReadOnlyFilesystem, EROFS),
+            (ErrorKind::CrossesDevices, EXDEV),
+            (ErrorKind::InvalidInput, EINVAL),
+            (ErrorKind::InvalidFilename, EINVAL),
+            (ErrorKind::StorageFull, ENOSPC),
+            (ErrorKind::FileTooLarge, EFBIG),
+            (ErrorKind::NotSeekable, ESPIPE),
+            (ErrorKind::BrokenPipe, EPIPE),
+            (ErrorKind::WouldBlock, EAGAIN),
+            (ErrorKind::Interrupted, EINTR),
+            (ErrorKind::OutOfMemory, ENOMEM),
+            (ErrorKind::Unsupported, ENOTSUP),
+            (ErrorKind::TimedOut, ETIMEDOUT),
+            (ErrorKind::Other, EIO),
+        ];
+        for (kind, number) in kinds {
+            assert_eq!(of(&kind.into()), number, "{kind:?}");
+        }
+        if cfg!(target_os = "linux") {
+            assert_eq!(of(&Error::from_raw_os_error(71)), 71, "a number without a kind");
+        }
+    }
+}

@@ -94,3 +94,25 @@ impl Policy {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_is_granted_again_has_its_new_value_and_the_others_stay() {
+        let mut policy = Policy::new();
+        policy.env("A", "1").env("B", "2").env("A", "3");
+        let granted: Vec<_> = policy.variables.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        assert_eq!(granted, [("B", "2"), ("A", "3")]);
+    }
+
+    #[test]
+    fn the_whole_network_is_granted_at_once() {
+        let mut policy = Policy::new();
+        assert!(policy.net.check_any().is_err());
+        policy.net().arg("next");
+        assert!(policy.net.check_any().is_ok() && policy.net.check_name("example.org").is_ok());
+        assert_eq!(policy.arguments, ["next"], "it is the same policy");
+    }
+}

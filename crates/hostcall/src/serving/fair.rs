@@ -220,6 +220,40 @@ mod tests {
     }
 
     #[test]
+    fn there_is_room_for_twice_the_most_and_one_of_each_program_and_of_one_more() {
+        let (mut fair, [one, other]) = (Fair::new(8), numbers());
+        assert_eq!(fair.room(), 17);
+        [one, other].into_iter().for_each(|program| fair.push(program, false, 0));
+        assert_eq!(fair.room(), 19);
+        assert_eq!(Fair::<u32>::new(usize::MAX / 2).room(), usize::MAX, "nothing overflows");
+    }
+
+    #[test]
+    fn a_program_that_ended_before_its_job_came_is_forgotten_with_it_and_others_keep_their_turns() {
+        let (mut fair, [gone, other, late]) = (Fair::new(2), numbers());
+        fair.push(gone, false, 1);
+        fair.push(other, false, 2);
+        fair.push(late, true, 3);
+        assert_eq!(fair.let_go(gone, |_| true), [1]);
+        assert_eq!((fair.next(), fair.next()), (Some((other, 2)), Some((late, 3))));
+        [other, late].into_iter().for_each(|program| fair.finished(program, Duration::ZERO));
+        assert!(fair.programs.len() == 1 && fair.programs.contains_key(&other));
+    }
+
+    #[test]
+    fn only_a_program_that_had_nothing_to_do_begins_with_what_others_have_used() {
+        let (mut fair, [program]) = (Fair::new(2), numbers());
+        let ms = Duration::from_millis;
+        fair.used = ms(100);
+        fair.push(program, false, 1);
+        assert_eq!((fair.programs[&program].used, fair.next()), (ms(100), Some((program, 1))));
+        fair.used = ms(200);
+        fair.push(program, false, 2);
+        assert_eq!(fair.programs[&program].used, ms(100), "a job of it runs");
+        assert_eq!(fair.next(), Some((program, 2)));
+    }
+
+    #[test]
     fn a_program_that_has_ended_leaves_nothing_but_what_is_to_be_done_all_the_same() {
         let (mut fair, [ended, other]) = (Fair::new(2), numbers());
         (0..10).for_each(|job| fair.push(ended, false, job));

@@ -193,6 +193,23 @@ mod tests {
         assert_eq!(tenant.has(Thing::Byte), 0);
     }
 
+    #[test]
+    fn what_is_added_to_a_claim_can_be_given_back_and_no_more_than_that() {
+        let tenant = Tenant::new();
+        let other = Claim::of(&*tenant, Thing::Byte, 7, 100).unwrap();
+        let mut claim = Claim::none(&*tenant, Thing::Byte);
+        claim.add(60);
+        claim.give_back(20);
+        assert_eq!(tenant.has(Thing::Byte), 47);
+        claim.give_back(50);
+        assert_eq!(tenant.has(Thing::Byte), 7, "it had 40");
+        claim.add(5);
+        drop(claim);
+        assert_eq!(tenant.has(Thing::Byte), 7);
+        drop(other);
+        assert_eq!(tenant.has(Thing::Byte), 0);
+    }
+
     /// Counts what it keeps.
     #[derive(Default)]
     struct Counting(Mutex<usize>);

@@ -58,9 +58,8 @@ fn parse(text: &str) -> Option<NetGrant> {
     let mut words = rest.split('+');
     let port = match words.next()? {
         "*" => None,
-        // `u16` would take a sign.
-        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
-        _ => return None,
+        // There is no sign, which `u16` would take: a range begins at it.
+        digits => Some(digits.parse().ok()?),
     };
     let ranges = words.try_fold(Ranges::default(), Ranges::with_word)?;
     let host = match host.strip_prefix('[') {

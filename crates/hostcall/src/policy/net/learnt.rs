@@ -102,6 +102,44 @@ mod tests {
         assert!(learnt.allows(at(KEEP as u32 + 99), 80, now) && !learnt.allows(at(0), 80, now));
     }
 
+    fn found(name: &str, port: u16, missing: Option<Range>, now: Duration) -> Found {
+        Found::new(name.into(), Some(port), missing, now)
+    }
+
+    const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(8, 8, 8, 8));
+
+    #[test]
+    fn a_found_address_counts_for_its_port_and_for_its_time_and_no_longer() {
+        let learnt = Learnt::default();
+        learnt.add(ADDRESS, found("a", 80, None, Duration::ZERO), Duration::ZERO);
+        let last = LEARNT_FOR - Duration::from_nanos(1);
+        assert!(learnt.allows(ADDRESS, 80, last) && learnt.allows_some_port(ADDRESS, last));
+        assert!(!learnt.allows(ADDRESS, 81, last) && !learnt.allows(ADDRESS, 80, LEARNT_FOR));
+        assert!(!learnt.allows_some_port(ADDRESS, LEARNT_FOR));
+    }
+
+    #[test]
+    fn a_look_up_takes_the_place_of_an_older_one_of_its_name_and_port_and_of_what_has_expired() {
+        let learnt = Learnt::default();
+        let known = || -> Vec<_> { learnt.0.read().unwrap()[&ADDRESS].iter().map(|found| (found.name.clone(), found.port)).collect() };
+        let second = Duration::from_secs(1);
+        let names = [("a", 80, Duration::ZERO), ("a", 81, Duration::ZERO), ("b", 80, Duration::ZERO), ("a", 80, second)];
+        names.iter().for_each(|&(name, port, now)| learnt.add(ADDRESS, found(name, port, None, now), now));
+        assert_eq!(known(), [("a".into(), Some(81)), ("b".into(), Some(80)), ("a".into(), Some(80))]);
+        learnt.add(ADDRESS, found("c", 1, None, LEARNT_FOR), LEARNT_FOR);
+        assert_eq!(known(), [("a".into(), Some(80)), ("c".into(), Some(1))]);
+    }
+
+    #[test]
+    fn only_a_grant_that_would_have_to_say_more_is_named_with_what_it_would_have_to_say() {
+        let learnt = Learnt::default();
+        learnt.add(ADDRESS, found("granted", 80, None, Duration::ZERO), Duration::ZERO);
+        learnt.add(ADDRESS, found("withheld", 80, Some(Range::Loopback), Duration::ZERO), Duration::ZERO);
+        let withheld = |port, now| learnt.withheld(ADDRESS, port, now).map(|(found, range)| (found.name, range));
+        assert_eq!(withheld(80, Duration::ZERO), Some(("withheld".into(), Range::Loopback)));
+        assert_eq!([withheld(81, Duration::ZERO), withheld(80, LEARNT_FOR)], [None, None]);
+    }
+
     #[test]
     fn many_names_of_one_address_are_bounded() {
         let learnt = Learnt::default();

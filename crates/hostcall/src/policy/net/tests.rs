@@ -39,6 +39,22 @@ fn nothing_is_granted_by_default() {
 }
 
 #[test]
+fn a_name_that_is_not_granted_is_denied_with_the_narrowest_flag_that_grants_it() {
+    let net = net(&[]);
+    for (name, flag) in [
+        ("example.org", "--net-allow example.org:*"),
+        ("192.0.2.7", "--net-allow 192.0.2.7:*"),
+        ("2001:db8::1", "--net-allow [2001:db8::1]:*"),
+        ("*", "--net"),
+        ("no name", "--net"),
+    ] {
+        assert_eq!(net.check_name(name), Err(errno::EACCES));
+        let [denial] = &net.denials.take()[..] else { panic!("one denial of {name}") };
+        assert_eq!(denial.flag, flag);
+    }
+}
+
+#[test]
 fn an_address_is_granted_with_its_port_only() {
     let net = net(&["127.0.0.1:80", "[::1]:*", "[::ffff:10.0.0.1]:7"]);
     assert!(net.allows(at("127.0.0.1:80")) && net.allows(at("[::1]:7")) && net.allows(at("[::ffff:127.0.0.1]:80")));

@@ -57,6 +57,32 @@ fn rename(mounts: &Mounts, from: &str, to: &str) -> Result<(), u32> {
 }
 
 #[test]
+fn only_a_directory_is_granted_and_no_process_that_the_host_starts_has_it_open() {
+    let (host, mut mounts) = mounts(&[("dir", "/data", Access::ReadOnly)]);
+    fs::write(host.path().join("file"), "").unwrap();
+    let granted = mounts.add(&DirGrant::new(host.path().join("file"), "/file", Access::ReadOnly));
+    assert!(matches!(granted, Err(GrantError::Open { source, .. }) if source.kind() == std::io::ErrorKind::NotADirectory));
+    assert!(rustix::io::fcntl_getfd(&mounts.list[0].dir).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+}
+
+#[test]
+fn what_a_grant_is_mounted_on_is_renamed_to_itself_only() {
+    let grants = [("data", "/data", Access::ReadWrite), ("one", "/data/a/m", Access::ReadWrite), ("two", "/data/b/m", Access::ReadWrite)];
+    let (host, mounts) = mounts(&grants);
+    ["data/a/m", "data/b/m"].iter().for_each(|dir| fs::create_dir_all(host.path().join(dir)).unwrap());
+    assert_eq!(rename(&mounts, "/data/a/m", "/data/a/m"), Ok(()));
+    assert_eq!(rename(&mounts, "/data/a/m", "/data/b/m"), Err(errno::EBUSY), "another one of this name");
+}
+
+#[test]
+fn a_path_has_as_many_bytes_as_the_system_allows_and_no_more() {
+    let (_host, mounts) = mounts(&[]);
+    let path = vec![b'/'; PATH + 1];
+    assert!(mounts.absolute(&path[1..]).is_ok());
+    assert_eq!(mounts.absolute(&path).unwrap_err(), Fault::Errno(errno::ENAMETOOLONG));
+}
+
+#[test]
 fn the_longest_name_that_a_path_begins_with_is_its_grant() {
     let (host, mounts) = mounts(&[("a", "/data", Access::ReadOnly), ("b", "data/deep", Access::ReadWrite)]);
     fs::write(host.path().join("a/x"), "a").unwrap();
