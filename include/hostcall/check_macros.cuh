@@ -34,6 +34,7 @@
 #undef CUDA_KERNEL_ASSERT
 #undef CUDA_KERNEL_ASSERT_MSG
 #undef CUDA_KERNEL_ASSERT_PRINTF
+#define HOSTCALL_OWN_KERNEL_ASSERT 1
 #define CUDA_KERNEL_ASSERT(...) HOSTCALL_CHECK((#__VA_ARGS__), __VA_ARGS__)
 #define CUDA_KERNEL_ASSERT_MSG(condition, message) HOSTCALL_CHECK((#condition, "%s", message), condition)
 #define CUDA_KERNEL_ASSERT_PRINTF(condition, ...) HOSTCALL_CHECK((#condition, __VA_ARGS__), condition)
@@ -50,6 +51,7 @@
 #elif !defined(CUDA_KERNEL_ASSERT)
 
 // For the host's pass, where PyTorch's headers are not there.
+#define HOSTCALL_OWN_KERNEL_ASSERT 1
 #define CUDA_KERNEL_ASSERT(...) assert((__VA_ARGS__))
 #define CUDA_KERNEL_ASSERT_MSG(condition, message) assert((condition))
 #define CUDA_KERNEL_ASSERT_PRINTF(condition, ...) assert((condition))
