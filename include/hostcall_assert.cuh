@@ -10,7 +10,8 @@
 
 #if defined(__cplusplus) && (defined(HOSTCALL_SIM) || defined(__CUDACC__) || defined(__CUDA__) || defined(__HIP__))
 
-#if defined(HOSTCALL_SIM) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__AMDGCN__)
+// (HIP says 0 in the pass for the host, and there, too, for which GPU it compiles.)
+#if defined(HOSTCALL_SIM) || defined(__CUDA_ARCH__) || (defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__)
 #define HOSTCALL_DEVICE_PASS 1
 #endif
 

@@ -54,6 +54,15 @@ struct pointers<T*> {
     static constexpr bool value = true;
 };
 
+template <class T>
+struct is_bool {
+    static constexpr bool value = false;
+};
+template <>
+struct is_bool<bool> {
+    static constexpr bool value = true;
+};
+
 /// What is copied: everything but objects of classes. A copy uses no name of a constant, which need not have a place.
 template <class T>
 struct copies {
@@ -113,9 +122,9 @@ HC_ANYWHERE constexpr side side_of(decltype(nullptr)) { return {HOSTCALL_PRINTF_
 template <class T>
 struct becomes_real {
     template <class U>
-    static char probe(decltype((f32)(*(const U*)nullptr))*);
+    HC_ANYWHERE static char probe(decltype((f32)(*(const U*)nullptr))*);
     template <class U>
-    static long probe(...);
+    HC_ANYWHERE static long probe(...);
     static constexpr bool value = sizeof(probe<T>(nullptr)) == 1;
 };
 
@@ -173,7 +182,7 @@ struct left {
 
     HC_ANYWHERE constexpr operator Held() const { return value; }
     /// Of a class that is a condition.
-    template <class Bool, typename only_if<__is_same(Bool, bool) && !copies<T>::value>::type = 0>
+    template <class Bool, typename only_if<is_bool<Bool>::value && !copies<T>::value>::type = 0>
     HC_ANYWHERE explicit constexpr operator Bool() const {
         return static_cast<bool>(value);
     }

@@ -290,10 +290,18 @@ __global__ void kernel(const long* index, long rows) {
         std::fs::write(&at, theirs).expect("a header");
         let source = dir.path().join("kernel.cu");
         std::fs::write(&source, kernel.replace("c10/macros/Macros.h", header)).expect("a source");
-        for (ours, expected) in [(true, false), (false, true)] {
-            let mut command = if ours { asserting(toolkit.join("bin/nvcc")) } else { strict(toolkit.join("bin/nvcc"), "c++17") };
-            command.args(["-arch=sm_90", "-ptx", "-Werror=all-warnings", "-I"]).arg(dir.path());
-            run(command.arg(&source).arg("-o").arg(dir.path().join("image.ptx")));
+        for (ours, expected, options) in [(true, false, &[][..]), (true, false, &["-include", "hostcall_assert.cuh"]), (false, true, &[])] {
+            let compile = |kind: &str, to: &str| {
+                let mut command = if ours { asserting(toolkit.join("bin/nvcc")) } else { strict(toolkit.join("bin/nvcc"), "c++17") };
+                command
+                    .args(["-arch=sm_90", kind, "-Werror=all-warnings", "-Xcompiler", "-Werror"])
+                    .args(options)
+                    .arg("-I")
+                    .arg(dir.path());
+                run(command.arg(&source).arg("-o").arg(dir.path().join(to)));
+            };
+            compile("-c", "image.o");
+            compile("-ptx", "image.ptx");
             let text = std::fs::read_to_string(dir.path().join("image.ptx")).expect("PTX");
             assert_eq!(text.contains("__assertfail") || text.contains("__assert_fail"), expected, "{header}");
             assert_eq!(text.contains("__HOSTCALL__Process__asserted"), ours, "{header}");

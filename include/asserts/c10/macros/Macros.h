@@ -1,4 +1,6 @@
 // PyTorch's `c10/macros/Macros.h`, and behind it the macros of `hostcall_assert.cuh` for device code.
+#include "../../../hostcall/check_undo.cuh"
+
 #include_next <c10/macros/Macros.h>
 
 // CUDA's own headers, which include it before they have said what device code has, do without.
