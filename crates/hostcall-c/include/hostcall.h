@@ -294,7 +294,7 @@ void hc_detach(hc_attachment **attachment);
 
 /* While nothing is in flight that the server knows of, its threads sleep. It knows of hc_launch and hc_wait. Calls of
  * programs that are attached by a handle of CUDA's, by symbols or by a descriptor, and are launched by other means, are
- * found within about a millisecond by a thread that looks now and then. Whoever announces such a launch before it
+ * found within some milliseconds by a thread that looks now and then. Whoever announces such a launch before it
  * begins saves its first call that time. Each is ended once. */
 hc_status hc_launch_begin(hc_server *server);
 hc_status hc_launch_end(hc_server *server);
