@@ -6,8 +6,8 @@
  *   throws, aborts or prints.
  * - Handles are opaque. The function that ends one takes its address and nulls it; a null handle is ignored there, and
  *   is HC_INVALID elsewhere. Any thread may use a handle, but not while another one ends it.
- * - In a child that fork has made, every function that is given a handle of the parent's is HC_FORKED, does nothing, and
- *   leaves the parent undisturbed; the functions that end one null it. The child may make handles of its own.
+ * - In a child that fork has made, every function that is given a handle of the parent's is HC_FORKED, does nothing,
+ *   and leaves the parent undisturbed; the functions that end one null it. The child may make handles of its own.
  * - A structure that may grow begins with its size: set it to sizeof. One that is smaller, of an older header, has
  *   defaults for the rest.
  * - A text that is returned takes two calls: with a null buffer the size is told, the NUL at the end included; with a

@@ -27,7 +27,7 @@ fn shut_down() -> Result<(), Error> {
 
 /// The last device.
 fn device() -> Result<ol_device_handle_t, Error> {
-    let mut found = ptr::null_mut();
+    let mut found: ol_device_handle_t = ptr::null_mut();
     // SAFETY: `take` takes a place for a device, which outlives the call.
     unsafe { result(entry::iterate_devices::<Library>(Some(take), (&raw mut found).cast(), ptr::null())) }?;
     Ok(found)
