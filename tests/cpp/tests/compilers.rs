@@ -255,7 +255,7 @@ fn asserts_and_prints_compile_for_gpus_and_the_hosts_own_stay() {
     if let Some(toolkit) = toolkit() {
         // What only asserts use is used by nobody then.
         let none = ["-DNDEBUG", "-diag-suppress=177,550", "-Xcompiler", "-Wno-unused"];
-        for (arch, options) in [("sm_75", &[][..]), ("sm_90", &["-rdc=true"]), ("sm_120", &none)] {
+        for (arch, options) in [("sm_75", &[][..]), ("sm_90", &["-rdc=true"]), ("sm_120", &none[..])] {
             let mut command = asserting(toolkit.join("bin/nvcc"));
             command.args(["-c", "-Werror=all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]).arg(format!("-arch={arch}")).args(options);
             run(command.arg(&mixed).arg("-o").arg(dir.path().join("image.o")));
