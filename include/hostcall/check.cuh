@@ -329,7 +329,10 @@ HC_COLD inline bool tell(u32 kinds, u64 a, u64 b, u32 line_bits, const char* con
     const u32 sides[6] = {kinds & 0xffff, (u32)a, (u32)(a >> 32), kinds >> 16, (u32)b, (u32)(b >> 32)};
     HC_UNROLL
     for (u32 i = 0; i < 6; i++) report.sides[i] = sides[i];
-    const wire::lanes group = wire::group_at(wire::site_of(&__HOSTCALL__Process__asserted), line_bits ^ (u32)(u64)condition);
+    // Of one line and one condition: compilers let lanes come here together from several checks.
+    const u32 lane = machine::lane();
+    const machine::mask line = wire::group_at(wire::site_of(&__HOSTCALL__Process__asserted), line_bits).mask;
+    const wire::lanes group = wire::lanes::make(wire::agreeing(line, lane, (u32)(u64)condition), lane);
     report.lanes = group.mask;
     if (!group.leads() || report.number == 0) return report.number == 0;
     fill(report);

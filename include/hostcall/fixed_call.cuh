@@ -20,12 +20,17 @@ HC_COLD inline machine::mask split(machine::mask mask, machine::mask same, u32 l
     return same;
 }
 
+/// Those of `mask`, which are together here, that agree with this lane on `key`.
+HC_DEVICE_INLINE machine::mask agreeing(machine::mask mask, u32 lane, u32 key) {
+    const machine::mask same = machine::ballot(mask, machine::broadcast(mask, key, machine::first_lane(mask)) == key);
+    return same == mask ? mask : split(mask, same, lane, key);
+}
+
 /// The lanes that call `site` together with this one and agree on `key`.
 HC_DEVICE_INLINE lanes group_at(u64 site, u32 key) {
     const machine::mask mask = machine::converged_at(site);
     const u32 lane = machine::lane();
-    const machine::mask same = machine::ballot(mask, machine::broadcast(mask, key, machine::first_lane(mask)) == key);
-    return lanes::make(same == mask ? mask : split(mask, same, lane, key), lane);
+    return lanes::make(agreeing(mask, lane, key), lane);
 }
 
 // What is called: the service that has a name, by its word, or one that came as a value. Its number, 0 if it is nobody;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Device;
-use crate::boundary::{give, handle, place_for, take};
+use crate::boundary::{give, handle, null, place_for, take};
 use crate::server::{self, CGrant, COptions, Shared};
 use crate::status::enter;
 
@@ -25,6 +25,8 @@ pub unsafe extern "C" fn hc_server_start(
         let out = unsafe { place_for(out) };
         // SAFETY: the caller's.
         let opened = unsafe { handle(device, "device") }.map(|device| device.0.clone());
+        // Nor is a server started that nobody could stop.
+        let opened = if out.is_ok() { opened } else { Err(null("out")) };
         // SAFETY: the caller's.
         let started = unsafe { server::start(opened, options, grants, grant_count) };
         *out? = give(Server(started?));

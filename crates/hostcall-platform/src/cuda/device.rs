@@ -136,7 +136,7 @@ impl CudaDevice {
         }
         tracing::info!(
             "each of {lanes} lanes has {bytes} bytes of stack: {} MiB of the memory of {}",
-            lanes * bytes as u64 >> 20,
+            (lanes * bytes as u64) >> 20,
             self.info.name
         );
         // SAFETY: a context is current.
