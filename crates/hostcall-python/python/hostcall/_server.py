@@ -106,7 +106,7 @@ class Server:
         self._dispatcher = Dispatcher(self._core, self._sinks, loop, handler_stack)
         #: At most one. A list, which the finalizer looks into.
         self._streams: list[Streams] = []
-        self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, self._streams)
+        self._finalizer = weakref.finalize(self, _end, self._core, self._dispatcher, self._streams)
         LOG.info("serving %s", self.device["name"])
         started(self)
 
@@ -290,10 +290,13 @@ class Server:
         return f"<hostcall.Server on {self.device['name']}, {state}: {services}>"
 
 
+def _end(core: _hostcall.Server, dispatcher: Dispatcher, streams: list[Streams]) -> None:
+    # In a process that was forked there is nothing to stop, and nobody who asked for it.
+    if not core.forked:
+        _stop(core, dispatcher, streams)
+
+
 def _stop(core: _hostcall.Server, dispatcher: Dispatcher, streams: list[Streams]) -> None:
-    # In a process that was forked there is nothing to stop.
-    if core.forked:
-        return
     try:
         core.stop()
     finally:
