@@ -151,8 +151,8 @@ pub mod printf {
     pub const TEXTS: usize = 4;
 }
 
-/// What came along with `Process::asserted`, in bits. Values are those of [`printf`], and the two of the comparison know
-/// types more.
+/// What came along with `Process::asserted`, in bits. Values are those of [`printf`], and the two of the comparison
+/// know types more.
 pub mod check {
     /// The first two values are what was compared.
     pub const SIDES: u32 = 1;

@@ -132,8 +132,8 @@ impl Program {
         Ok(())
     }
 
-    /// Says that kernels of this program may be launched by other means than [`crate::Queue`]s. It is so of every program
-    /// that was loaded elsewhere, and of one whose raw handle was given out.
+    /// Says that kernels of this program may be launched by other means than [`crate::Queue`]s. It is so of every
+    /// program that was loaded elsewhere, and of one whose raw handle was given out.
     pub fn launched_elsewhere(&self) {
         let told = {
             let mut elsewhere = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,8 +144,8 @@ impl Program {
         told.iter().filter_map(Weak::upgrade).for_each(|whom| whom.launched_elsewhere());
     }
 
-    /// Tells `whom` when kernels of this program may be launched by other means than [`crate::Queue`]s: now, if it is so
-    /// already.
+    /// Tells `whom` when kernels of this program may be launched by other means than [`crate::Queue`]s: now, if it is
+    /// so already.
     pub fn tell_if_launched_elsewhere<T: LaunchedElsewhere + 'static>(&self, whom: &Arc<T>) {
         let is_so = {
             let mut elsewhere = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);

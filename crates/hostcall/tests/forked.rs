@@ -122,7 +122,8 @@ fn a_child_answers_no_call_that_came_to_its_parent() {
     let kernel = std::thread::spawn(move || mock.wave(0).call(1, &[4]));
     eventually("the call has come", || kept.lock().unwrap().len() == 1);
     let completions = Mutex::new(std::mem::take(&mut *kept.lock().unwrap()));
-    // The buffer is memory of this process's own, so what the child writes there would go unseen; it must not wait either.
+    // The buffer is memory of this process's own, so what the child writes there would go unseen; it must not wait
+    // either.
     in_child(|| completions.lock().unwrap().clear());
     for completion in completions.into_inner().unwrap() {
         completion.reply(&7u32);

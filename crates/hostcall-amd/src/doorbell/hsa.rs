@@ -11,7 +11,7 @@ use std::time::Duration;
 use hostcall_error::Origin;
 use libloading::os::unix::Library;
 
-use super::Known;
+use super::known::Known;
 use crate::Error;
 use crate::patience::Patience;
 

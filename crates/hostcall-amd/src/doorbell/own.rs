@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
-use super::{HEARTBEAT, Known};
+use super::known::{HEARTBEAT, Known};
 use crate::Error;
 use crate::patience::Patience;
 

@@ -200,9 +200,9 @@ impl Program {
         borrowed(device, name, unsafe { Module::of_function(&cuda.context, function, keep) }?)
     }
 
-    /// Its CUDA module, if it is a CUDA program. Unloaded with the program. Whoever asks may launch its kernels: a server
-    /// that the program is attached to looks for their calls from now on, as for those of modules that were loaded
-    /// elsewhere.
+    /// Its CUDA module, if it is a CUDA program. Unloaded with the program. Whoever asks may launch its kernels: a
+    /// server that the program is attached to looks for their calls from now on, as for those of modules that were
+    /// loaded elsewhere.
     pub fn raw_module(&self) -> Option<sys::CUmodule> {
         let loaded = self.backend().as_any().downcast_ref::<Loaded>()?;
         self.launched_elsewhere();

@@ -23,8 +23,8 @@ impl Heartbeat {
     /// more than its share.
     pub const MOST: Duration = Duration::from_millis(100);
 
-    /// Silence after which a kernel that nobody has announced is taken to have ended: until then the thread looks as often
-    /// as for one that is known to run.
+    /// Silence after which a kernel that nobody has announced is taken to have ended: until then the thread looks as
+    /// often as for one that is known to run.
     pub const LINGER: Duration = Duration::from_millis(20);
 
     /// The heartbeat of the calling thread, which is one of `threads` that look.

@@ -66,8 +66,8 @@ impl Server {
     }
 
     /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`]
-    /// has returned; in a forked child nothing. In an inline handler of this server nothing is returned: another thread ends the server, which
-    /// tells it.
+    /// has returned; in a forked child nothing. In an inline handler of this server nothing is returned: another thread
+    /// ends the server, which tells it.
     pub fn stop(mut self) -> KernelReport {
         self.shut_down()
     }

@@ -350,8 +350,8 @@ impl BufferHandle {
         self.0.memory.window_provider()
     }
 
-    /// What a program must be given to use it. Whoever asks may have its kernels launched by others: the server looks for
-    /// their calls from now on, as for those of programs that were loaded elsewhere.
+    /// What a program must be given to use it. Whoever asks may have its kernels launched by others: the server looks
+    /// for their calls from now on, as for those of programs that were loaded elsewhere.
     pub fn descriptor(&self) -> &hostcall_abi::Descriptor {
         self.0.launched_elsewhere();
         self.0.memory.descriptor()

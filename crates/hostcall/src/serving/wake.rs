@@ -4,8 +4,8 @@
 //! they yield their processor after each sweep. After [`Pace::YIELD`] all but one park. That one, the *watch*, sweeps
 //! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the others.
 //! When a handler keeps the watch for long, one of the others sees that it stands still ([`Wake::HEARTBEAT`]), and is
-//! the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing; where a program may
-//! be launched by others, of which nobody tells, one of them keeps a [heartbeat](super::threads) instead.
+//! the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing; where a program
+//! may be launched by others, of which nobody tells, one of them keeps a [heartbeat](super::threads) instead.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
