@@ -85,6 +85,8 @@ pub struct HostLayout {
     pub replies: usize,
     /// Staging slots, written by whoever owns the slot at the time.
     pub staging: usize,
+    /// One `u32` per port, dense: the server's [mark](crate::port::ServerPort::mark). Written and read by the host only.
+    pub marks: usize,
     /// Size of the whole.
     pub bytes: usize,
 }
@@ -166,8 +168,9 @@ impl Geometry {
         let replies = requests + round_up(self.ports as usize * self.request_bytes(), Self::PAGE);
         let here = if self.window { 0 } else { self.ports as usize * self.reply_bytes() };
         let staging = replies + round_up(here, Self::PAGE);
-        let bytes = staging + self.slots as usize * self.slot_bytes as usize;
-        HostLayout { control, doorbells, requests, replies, staging, bytes }
+        let marks = staging + self.slots as usize * self.slot_bytes as usize;
+        let bytes = marks + round_up(self.ports as usize * 4, Self::PAGE);
+        HostLayout { control, doorbells, requests, replies, staging, marks, bytes }
     }
 
     /// Where the parts lie in the window, if there is one.
@@ -217,9 +220,14 @@ mod tests {
         g.validate().unwrap();
         let l = g.host_layout();
         assert!(
-            l.control < l.doorbells && l.doorbells < l.requests && l.requests < l.replies && l.replies < l.staging && l.staging < l.bytes
+            l.control < l.doorbells
+                && l.doorbells < l.requests
+                && l.requests < l.replies
+                && l.replies < l.staging
+                && l.staging < l.marks
+                && l.marks < l.bytes
         );
-        for offset in [l.doorbells, l.requests, l.replies, l.staging] {
+        for offset in [l.doorbells, l.requests, l.replies, l.staging, l.marks] {
             assert_eq!(offset % Geometry::PAGE, 0);
         }
         assert!(l.replies - l.requests >= 8448 * g.request_bytes());

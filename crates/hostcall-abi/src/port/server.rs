@@ -190,6 +190,20 @@ impl ServerPort {
         self.tag
     }
 
+    /// What it knows of the messages consumed, in one word: the last one's sequence number in the low 16 bits, and where
+    /// the next starts in the high ones.
+    #[inline(always)]
+    pub const fn mark(&self) -> u32 {
+        self.tag.seq() as u32 | (self.position as u32) << 16
+    }
+
+    /// The port that has such a [mark](ServerPort::mark), if one of this geometry can have it.
+    pub const fn at_mark(mark: u32, geometry: &Geometry) -> Option<Self> {
+        let (seq, position) = (mark as u16, (mark >> 16) as u16);
+        let tag = Tag::new(seq);
+        if tag.seq() == seq && (position as u32) < geometry.request_words { Some(Self { tag, position, found: 0 }) } else { None }
+    }
+
     /// Where the next message probably starts: behind the last one, or at 0 if there is nothing left behind it.
     #[inline(always)]
     pub const fn position(&self) -> u32 {

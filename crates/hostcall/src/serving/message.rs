@@ -19,6 +19,7 @@ use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
 use super::exits::{self, Late};
 use super::pool::Job;
+use super::put_back;
 use super::served::Served;
 use super::threads::Core;
 use super::turn::{AtOnce, Turn};
@@ -161,6 +162,7 @@ impl Worker {
             Polled::Nothing => Took::Nothing,
             Polled::Malformed(bad) => {
                 state.skip(&bad);
+                put_back::mark(served, port, state);
                 self.outbox.posts.retain(|&(other, _)| other != port);
                 refuse(served, port, bad);
                 Took::Call
@@ -176,11 +178,13 @@ impl Worker {
                         }
                         give_up(served, service, message.lanes());
                         state.consume(&message, geometry);
+                        put_back::mark(served, port, state);
                         self.outbox.acknowledge(port, message.tag, true);
                         return Took::Post;
                     }
                 }
                 state.consume(&message, geometry);
+                put_back::mark(served, port, state);
                 self.inbox.used += message.units();
                 self.inbox.messages.push(Taken { port, at: at as u32, message });
                 self.outbox.acknowledge(port, message.tag, post);

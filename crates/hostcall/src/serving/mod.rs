@@ -22,6 +22,7 @@ pub(crate) mod message;
 mod open;
 pub(crate) mod pool;
 pub(crate) mod ports;
+mod put_back;
 pub(crate) mod running;
 pub(crate) mod served;
 pub(crate) mod threads;

@@ -17,6 +17,7 @@ use hostcall_abi::Tag;
 use hostcall_abi::port::ServerPort;
 
 use super::message::{Took, Worker};
+use super::put_back::{self, PutBack};
 use super::served::Served;
 use super::turn::AtOnce;
 use crate::record::stats::Padded;
@@ -69,6 +70,7 @@ struct Ports {
     /// The port at which the last turn ended before its time, if it did.
     resume: Option<usize>,
     at_once: AtOnce,
+    put_back: PutBack,
 }
 
 /// A drain that could not take everything at once. It ends at what each port held when it came to that port first,
@@ -116,6 +118,7 @@ impl Share {
                     draining: Draining::default(),
                     resume: None,
                     at_once: AtOnce::default(),
+                    put_back: PutBack::default(),
                 };
                 first += count;
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
@@ -160,6 +163,9 @@ impl Share {
             Err(TryLockError::WouldBlock) => return Swept::default(),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
+        if ports.is_put_back(served) && !ports.follow(served) {
+            return Swept { taken: 0, left: true };
+        }
         let turn = match &ports.draining {
             draining if draining.is_under_way() => draining.turn,
             // Pairs with the increment in `Core::drain`: messages of kernels that ended before are visible.
@@ -230,7 +236,34 @@ impl Ports {
         swept
     }
 
+    /// Whether the memory is not as this share has left it.
+    #[inline(always)]
+    fn is_put_back(&self, served: &Served) -> bool {
+        let last = |state: &ServerPort| put_back::is_put_back(served, self.first + self.last as u32, state);
+        self.ports.get(self.last).is_some_and(last)
+    }
+
+    /// Follows memory that was put back, and serves what comes from there on, as soon as nobody writes it any more:
+    /// whether that is so.
+    #[cold]
+    fn follow(&mut self, served: &Served) -> bool {
+        if !self.put_back.has_settled() {
+            return false;
+        }
+        for (port, (state, shadow)) in (self.first..).zip(self.ports.iter_mut().zip(&mut self.shadow)) {
+            if put_back::follow(served, port, state) {
+                *shadow = state.tag().payload().into();
+            }
+        }
+        // What each port held is another matter now.
+        (self.draining.next, self.draining.left) = (0, Vec::new());
+        true
+    }
+
     fn has_news(&mut self, served: &Served) -> bool {
+        if self.is_put_back(served) {
+            return true;
+        }
         let bells = served.memory.doorbells();
         let mut from = 0;
         while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow, from) {

@@ -5,6 +5,7 @@
 //! real collectives. [`MockDevice::raw`] gives the bare words instead, for clients that do not keep to the protocol.
 
 mod arch;
+mod image;
 mod raw;
 mod sweeper;
 
@@ -22,6 +23,7 @@ pub use crate::serving::threads::Turns;
 use crate::wire::PortBuffer;
 
 pub use arch::{Lanes, MockArch};
+pub use image::MemoryImage;
 pub use raw::RawPorts;
 pub use sweeper::Sweeper;
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostcall_abi::descriptor::Descriptor;
 use hostcall_abi::geometry::{Geometry, GeometryError, HostLayout};
-use hostcall_abi::port::PortState;
+use hostcall_abi::port::{PortState, ServerPort};
 use hostcall_abi::{Status, Tag, Word};
 use offload::{LineStore, Window};
 
@@ -159,6 +159,8 @@ impl PortBuffer {
         for port in 0..g.ports as usize {
             // SAFETY: the doorbells are inside the host part.
             unsafe { self.base.add(self.layout.doorbells).cast::<u32>().add(port).write(u32::from(last.payload())) };
+            // Relaxed: nobody uses the buffer yet.
+            self.words.mark(port as u32).store(ServerPort::new(last).mark(), Ordering::Relaxed);
         }
         let word = Word::new([0; 4], last.payload());
         let replies = if g.window { 0 } else { g.reply_words };
@@ -317,8 +319,8 @@ impl PortBuffer {
     }
 
     pub(crate) fn staging(&self) -> Staging<'_> {
-        // SAFETY: the staging area is the end of the host part, which lives as long as the buffer.
-        let area = unsafe { StagedRegion::new(self.base.add(self.layout.staging), self.layout.bytes - self.layout.staging) };
+        // SAFETY: the staging area is a part of the host part, which lives as long as the buffer.
+        let area = unsafe { StagedRegion::new(self.base.add(self.layout.staging), self.layout.marks - self.layout.staging) };
         Staging::new(area, self.geometry.slot_bytes as usize)
     }
 

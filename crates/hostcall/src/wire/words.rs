@@ -37,6 +37,7 @@ pub(super) fn has_whole_words() -> bool {
 pub(crate) struct PortWords {
     requests: NonNull<u8>,
     replies: NonNull<u8>,
+    marks: NonNull<AtomicU32>,
     window: Option<WindowWords>,
     request_words: u32,
     reply_words: u32,
@@ -54,10 +55,21 @@ impl PortWords {
     /// while the words are used, and nobody makes references into it. If the geometry has a window, this is it.
     /// [`has_whole_words`] said yes.
     pub(super) unsafe fn new(base: NonNull<u8>, geometry: &Geometry, layout: &HostLayout, window: Option<WindowWords>) -> Self {
-        // SAFETY: both offsets lie inside the buffer, as the caller promises.
-        let (requests, replies) = unsafe { (base.add(layout.requests), base.add(layout.replies)) };
+        // SAFETY: all three offsets lie inside the buffer, as the caller promises.
+        let (requests, replies, marks) = unsafe { (base.add(layout.requests), base.add(layout.replies), base.add(layout.marks).cast()) };
         let Geometry { request_words, reply_words, ports, .. } = *geometry;
-        Self { requests, replies, window, request_words, reply_words, ports }
+        Self { requests, replies, marks, window, request_words, reply_words, ports }
+    }
+
+    /// The mark of a port: memory that the device can reach, though it has no business there.
+    ///
+    /// # Panics
+    /// When there is no such port.
+    #[inline(always)]
+    pub(crate) fn mark(&self, port: u32) -> &AtomicU32 {
+        assert!(port < self.ports, "port {port} has no mark");
+        // SAFETY: one `u32` for each port lies there, as long as the words are used, and all accesses to it are atomic.
+        unsafe { self.marks.add(port as usize).as_ref() }
     }
 
     /// The first of `count` words of a request area.

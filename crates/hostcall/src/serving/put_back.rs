@@ -1,0 +1,81 @@
+//! Memory that was put back.
+//!
+//! A profiler that replays a kernel puts all memory back, before each pass, that the device can reach: port states,
+//! requests, doorbells, replies, windows. What the host remembers of the ports stays, and is ahead of them then. So the
+//! server leaves a [mark](ServerPort::mark) of each port where it is put back with the rest. Where the mark is not what
+//! the server remembers, the server goes back to it, and serves the next pass as it has served the one before.
+//!
+//! The device can write marks, as it can write its requests. So a mark is checked as they are, and a device that writes
+//! one disturbs its own ports and nobody else's.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use hostcall_abi::port::{HostMemory, ServerPort};
+
+use super::served::Served;
+
+/// Since when a share has seen that its memory is being put back.
+#[derive(Debug, Default)]
+pub(super) struct PutBack(Option<Instant>);
+
+impl PutBack {
+    /// How long memory is left alone that is being put back. Requests of the pass before lie there until it is done; the
+    /// marks are the last part of the allocation. (On an H200 with Nsight Compute 2025.3 it is done within 20 ms.)
+    const SETTLES: Duration = Duration::from_millis(20);
+
+    /// Whether so much time has passed since this was asked first. The next time it is asked for the first time again.
+    pub(super) fn has_settled(&mut self) -> bool {
+        let settled = self.0.get_or_insert_with(Instant::now).elapsed() >= Self::SETTLES;
+        if settled {
+            self.0 = None;
+        }
+        settled
+    }
+}
+
+/// Leaves the mark of a port that has just consumed a message.
+#[inline(always)]
+pub(super) fn mark(served: &Served, port: u32, state: &ServerPort) {
+    // Pairs with nothing: marks are read by the thread that has the ports' lock, under which they are written.
+    served.memory.words().mark(port).store(state.mark(), Ordering::Relaxed);
+}
+
+/// Whether a port's mark is not the one that was left.
+#[inline(always)]
+pub(super) fn is_put_back(served: &Served, port: u32, state: &ServerPort) -> bool {
+    // As in `mark`.
+    served.memory.words().mark(port).load(Ordering::Relaxed) != state.mark()
+}
+
+/// Goes back to a port's mark. Whether that is another one.
+pub(super) fn follow(served: &Served, port: u32, state: &mut ServerPort) -> bool {
+    if !is_put_back(served, port, state) {
+        return false;
+    }
+    let (words, geometry) = (served.memory.words(), served.memory.geometry());
+    // As in `mark`.
+    let then = ServerPort::at_mark(words.mark(port).load(Ordering::Relaxed), geometry);
+    // A mark that no server leaves is the device's doing.
+    if let Some(then) = then {
+        *state = then;
+        // Posts that were taken and not yet acknowledged at that time are not taken again.
+        words.acknowledge(geometry, port, then.tag());
+        words.after_replies();
+    }
+    mark(served, port, state);
+    then.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_settles_after_a_while_and_then_anew() {
+        let mut put_back = PutBack::default();
+        assert!(!put_back.has_settled());
+        std::thread::sleep(PutBack::SETTLES);
+        assert!(put_back.has_settled() && !put_back.has_settled());
+    }
+}

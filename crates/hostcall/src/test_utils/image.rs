@@ -1,0 +1,56 @@
+//! What a profiler does that replays a kernel: it puts all memory back that the device can reach.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::MockDevice;
+use crate::wire::PortBuffer;
+
+/// What the memory of an in-process buffer held: of each of its parts where it lies, and its words.
+#[derive(Debug)]
+pub struct MemoryImage(Vec<(usize, Vec<u32>)>);
+
+/// Where the parts of a buffer lie, and how many bytes they have: the device's, the window, the host's up to the
+/// marks, and last the marks.
+fn parts(memory: &PortBuffer) -> Vec<(usize, usize)> {
+    let (geometry, descriptor) = (memory.geometry(), memory.descriptor());
+    let layout = geometry.host_layout();
+    let host = descriptor.doorbells as usize - layout.doorbells;
+    // Behind the device's part is the word for its end.
+    let device = (descriptor.states as usize, geometry.device_layout().bytes + 4);
+    let window = geometry.window.then(|| (descriptor.control as usize, geometry.window_layout().bytes));
+    [device].into_iter().chain(window).chain([(host, layout.marks), (host + layout.marks, layout.bytes - layout.marks)]).collect()
+}
+
+/// A word of shared memory.
+fn word(at: usize) -> &'static AtomicU32 {
+    // SAFETY: an aligned word of the buffer's memory, which the mock device that is asked keeps, and both sides access
+    // by atomics or what equals them. The reference does not outlive the call.
+    unsafe { AtomicU32::from_ptr(at as *mut u32) }
+}
+
+impl MockDevice {
+    /// What the buffer's memory holds. No kernel runs.
+    pub fn image(&self) -> MemoryImage {
+        // Relaxed: pairs with nothing; whoever wrote it is at rest, or may be read before or after.
+        let words = |(start, bytes)| (start, (start..start + bytes).step_by(4).map(|at| word(at).load(Ordering::Relaxed)).collect());
+        MemoryImage(parts(self.memory()).into_iter().map(words).collect())
+    }
+
+    /// Puts the buffer's memory back to what it was, `meanwhile` before its last part. No kernel runs.
+    pub fn put_back(&self, image: &MemoryImage, meanwhile: impl FnOnce()) {
+        let put = |(start, words): &(usize, Vec<u32>)| {
+            // As in `image`.
+            (*start..).step_by(4).zip(words).for_each(|(at, &value)| word(at).store(value, Ordering::Relaxed));
+        };
+        let Some((marks, others)) = image.0.split_last() else { return };
+        others.iter().for_each(put);
+        meanwhile();
+        put(marks);
+    }
+
+    /// Writes a port's mark, as a device can that does not mind its own business.
+    pub fn write_mark(&self, port: u32, mark: u32) {
+        // Relaxed: pairs with the server's loads, which believe nothing.
+        self.memory().words().mark(port).store(mark, Ordering::Relaxed);
+    }
+}
