@@ -6,7 +6,7 @@
 //! do not fit together. A test cannot prove that tearing never happens. It finds a machine on which tearing happens,
 //! before a kernel's arguments go that way.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,14 +23,14 @@ use writer::{Stores, Writer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effort {
-    /// Milliseconds, by the calling thread: when a server is attached.
+    /// Milliseconds, and one thread that stores: when a server is attached.
     Brief,
-    /// Seconds, by several threads: for `doctor` and `bench`.
+    /// Seconds, and several such threads: for `doctor` and `bench`.
     Thorough,
 }
 
 impl Effort {
-    /// How long lines are stored once the readers have begun.
+    /// How long readers read.
     fn duration(self) -> Duration {
         match self {
             Self::Brief => Duration::from_millis(3),
@@ -51,15 +51,6 @@ impl Effort {
             Self::Brief => 1,
             // One processor is left to whoever else has something to do.
             Self::Thorough => thread::available_parallelism().map_or(1, |n| n.get().saturating_sub(1).clamp(1, 8)),
-        }
-    }
-
-    /// After so many rounds readers end by themselves, whatever became of the host: a second of the one, ten of the
-    /// other.
-    fn most_rounds(self) -> u32 {
-        match self {
-            Self::Brief => 1 << 20,
-            Self::Thorough => 10 << 20,
         }
     }
 }
@@ -89,10 +80,14 @@ impl Litmus {
     }
 }
 
-/// How long readers may take to begin: a kernel waits while others hold all SMs.
+/// How long the storing threads may take to begin, in the midst of whatever else the machine does.
 const START: Duration = Duration::from_secs(2);
-/// How long they may take to end once they were told, and the last stores to arrive.
+/// How long readers may take beyond their time: a kernel waits while others hold all SMs. And the last stores to arrive.
 const END: Duration = Duration::from_secs(5);
+/// Bursts of stores beside which the readers must have read.
+const ENOUGH: u64 = 16;
+/// How often they read, if there were fewer.
+const ATTEMPTS: u32 = 8;
 
 /// What readers counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,12 +98,19 @@ struct Counts {
     words_back: u64,
 }
 
-/// The reading side, on a device or on threads.
-trait Readers {
-    /// Whether they have begun.
-    fn have_begun(&self) -> Result<bool, Error>;
-    /// Tells them to end, waits, and returns what they saw; `None` if they do not end.
-    fn finish(self) -> Result<Option<Counts>, Error>;
+impl Counts {
+    fn and(self, other: Self) -> Self {
+        Self {
+            words_read: self.words_read + other.words_read,
+            torn_words: self.torn_words + other.torn_words,
+            torn_lines: self.torn_lines + other.torn_lines,
+            words_back: self.words_back + other.words_back,
+        }
+    }
+}
+
+fn inconclusive(reason: impl Into<String>) -> WindowError {
+    WindowError::Inconclusive { reason: reason.into() }
 }
 
 impl Window {
@@ -139,9 +141,9 @@ impl Window {
         // SAFETY: the lines that will be overwritten, which are nobody else's meanwhile.
         unsafe { self.device.backend().write(self.address, &vec![0; lines * Line::BYTES]) }?;
         let litmus = if self.provider == WindowProvider::Simulator {
-            self.watch_by(threads::Threads::start(self, lines, effort), stores, lines, effort)
+            self.watch_by(|| Ok(threads::read(self, lines, effort)), stores, lines, effort)
         } else {
-            self.watch_by(kernel::Running::start(self, lines, effort)?, stores, lines, effort)
+            self.watch_by(|| kernel::read(self, lines, effort), stores, lines, effort)
         };
         // SAFETY: the lines that were overwritten, which are nobody else's meanwhile. The readers have ended, or are
         // atomic.
@@ -149,8 +151,16 @@ impl Window {
         litmus
     }
 
-    fn watch_by(&self, readers: impl Readers, stores: Stores, lines: usize, effort: Effort) -> Result<Litmus, WindowError> {
-        let stop = AtomicBool::new(false);
+    /// Stores by threads of its own all the while that `read` reads: a tool may let a launch wait for the kernel's end,
+    /// and run the kernel many times meanwhile.
+    fn watch_by(
+        &self,
+        read: impl Fn() -> Result<Option<Counts>, Error>,
+        stores: Stores,
+        lines: usize,
+        effort: Effort,
+    ) -> Result<Litmus, WindowError> {
+        let (stop, bursts) = (AtomicBool::new(false), AtomicU64::new(0));
         let threads = effort.threads().min(lines);
         let mut writers: Vec<Writer> = (0..threads)
             .map(|part| {
@@ -159,34 +169,26 @@ impl Window {
                 unsafe { Writer::new(stores, self.host.add(from * Line::BYTES), to - from, part as u64) }
             })
             .collect();
-        let began = thread::scope(|scope| {
-            let (mine, others) = writers.split_first_mut().ok_or("a window has a line, so there is a writer")?;
-            for writer in others {
-                // Relaxed: it orders nothing, and the end of the scope waits for the threads.
-                scope.spawn(|| {
-                    while !stop.load(Ordering::Relaxed) {
-                        writer.burst();
-                    }
-                });
-            }
-            let began = store_until_begun(&readers, mine);
-            if let Ok(Some(began)) = began {
-                while began.elapsed() < effort.duration() {
-                    mine.burst();
+        let counts = thread::scope(|scope| {
+            let (stop, bursts) = (&stop, &bursts);
+            let store = |writer: &mut Writer| {
+                // Relaxed, both: they order nothing, and the end of the scope waits for the threads.
+                while !stop.load(Ordering::Relaxed) {
+                    writer.burst();
+                    bursts.fetch_add(1, Ordering::Relaxed);
                 }
-            }
+                // What was stored last may have been put back with the rest of the memory.
+                writer.lap();
+            };
+            let begun = writers.iter_mut().try_for_each(|writer| {
+                let builder = thread::Builder::new().name("window-litmus".into());
+                builder.spawn_scoped(scope, move || store(writer)).map(drop)
+            });
+            let counts = begun.map_err(|error| inconclusive(format!("no thread to store by: {error}"))).and_then(|()| beside(bursts, read));
             stop.store(true, Ordering::Relaxed);
-            Ok::<_, &str>(began)
-        });
-        let began = began.map_err(|reason| WindowError::Inconclusive { reason: reason.into() })??;
+            counts
+        })?;
         self.store.order();
-        let Some(counts) = readers.finish()? else {
-            let reason = "the test's kernel did not begin or end in time; are other kernels holding the device?";
-            return Err(WindowError::Inconclusive { reason: reason.into() });
-        };
-        if began.is_none() || counts.words_read == 0 {
-            return Err(WindowError::Inconclusive { reason: "the test's readers began after the last store".into() });
-        }
         let last: Vec<u32> = writers.iter().flat_map(|writer| writer.last().iter().copied()).collect();
         let Counts { words_read, torn_words, torn_lines, words_back } = counts;
         let lines_stored = writers.iter().map(Writer::stored).sum();
@@ -208,16 +210,27 @@ impl Window {
     }
 }
 
-/// When the readers began; `None` if they did not.
-fn store_until_begun(readers: &impl Readers, writer: &mut Writer) -> Result<Option<Instant>, Error> {
-    let start = Instant::now();
-    while start.elapsed() < START {
-        writer.burst();
-        if readers.have_begun()? {
-            return Ok(Some(Instant::now()));
+/// Reads beside stores, again if there were too few of them.
+fn beside(bursts: &AtomicU64, read: impl Fn() -> Result<Option<Counts>, Error>) -> Result<Counts, WindowError> {
+    let mut all = Counts::default();
+    for _ in 0..ATTEMPTS {
+        // Relaxed, as where they are counted.
+        let (before, start) = (bursts.load(Ordering::Relaxed), Instant::now());
+        while bursts.load(Ordering::Relaxed) == before {
+            if start.elapsed() > START {
+                return Err(inconclusive("the threads that store had no processor to run on"));
+            }
+            thread::yield_now();
+        }
+        let Some(counts) = read()? else {
+            return Err(inconclusive("the test's kernel did not begin or end in time; are other kernels holding the device?"));
+        };
+        all = all.and(counts);
+        if counts.words_read > 0 && bursts.load(Ordering::Relaxed) - before >= ENOUGH {
+            return Ok(all);
         }
     }
-    Ok(None)
+    Err(inconclusive("the threads that store were kept from it while the kernel read"))
 }
 
 #[cfg(test)]

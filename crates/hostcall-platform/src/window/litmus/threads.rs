@@ -1,69 +1,27 @@
 //! The reading side on the simulator: threads of the host, which load words as its lanes do.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::{Counts, Effort, Line, Readers, Window};
+use super::{Counts, Effort, Line, Window};
 use crate::backend::BackendMemory;
-use crate::error::Error;
-
-/// Threads that read. Told to end when dropped.
-pub(super) struct Threads {
-    shared: Arc<Shared>,
-    threads: Vec<JoinHandle<Counts>>,
-}
-
-struct Shared {
-    begun: AtomicBool,
-    stop: AtomicBool,
-}
 
 const READERS: usize = 2;
 
-impl Threads {
-    pub(super) fn start(window: &Window, lines: usize, effort: Effort) -> Threads {
-        let shared = Arc::new(Shared { begun: AtomicBool::new(false), stop: AtomicBool::new(false) });
-        let start = |_| {
-            let (shared, memory) = (shared.clone(), window.memory.clone());
-            thread::spawn(move || read(&shared, &*memory, lines, effort.most_rounds()))
-        };
-        let threads = (0..READERS).map(start).collect();
-        Threads { shared, threads }
-    }
-}
-
-impl Readers for Threads {
-    fn have_begun(&self) -> Result<bool, Error> {
-        // Relaxed: it orders nothing.
-        Ok(self.shared.begun.load(Ordering::Relaxed))
-    }
-
-    fn finish(mut self) -> Result<Option<Counts>, Error> {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        let mut all = Counts::default();
-        for thread in std::mem::take(&mut self.threads) {
-            let Ok(counts) = thread.join() else { return Ok(None) };
-            all.words_read += counts.words_read;
-            all.torn_words += counts.torn_words;
-            all.torn_lines += counts.torn_lines;
-            all.words_back += counts.words_back;
-        }
-        Ok(Some(all))
-    }
-}
-
-impl Drop for Threads {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-    }
+/// Reads by threads, and gives what they saw; `None` if one ended before its time.
+pub(super) fn read(window: &Window, lines: usize, effort: Effort) -> Option<Counts> {
+    let one = || read_for(effort.duration(), &*window.memory, lines);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..READERS).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().try_fold(Counts::default(), |all, thread| Some(all.and(thread.join().ok()?)))
+    })
 }
 
 /// Reads all lines again and again. `memory` is held, so that the lines stay.
-fn read(shared: &Shared, memory: &dyn BackendMemory, lines: usize, most_rounds: u32) -> Counts {
-    let mut counts = Counts::default();
+fn read_for(time: Duration, memory: &dyn BackendMemory, lines: usize) -> Counts {
+    let (mut counts, start) = (Counts::default(), Instant::now());
     let mut last = vec![0u32; 4 * lines];
-    for _ in 0..most_rounds {
+    while counts.words_read == 0 || start.elapsed() < time {
         for (line, last) in last.chunks_exact_mut(4).enumerate() {
             // SAFETY: the lines are the first of `memory`.
             let words = [0, 16, 32, 48].map(|at| unsafe { load16(memory.host_pointer().add(line * Line::BYTES + at)) });
@@ -74,10 +32,6 @@ fn read(shared: &Shared, memory: &dyn BackendMemory, lines: usize, most_rounds: 
             }
             counts.torn_lines += u64::from(words.iter().any(|word| *word != words[0]));
             counts.words_read += 4;
-        }
-        shared.begun.store(true, Ordering::Relaxed);
-        if shared.stop.load(Ordering::Relaxed) {
-            break;
         }
     }
     counts

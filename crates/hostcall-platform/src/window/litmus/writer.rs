@@ -98,6 +98,12 @@ impl Writer {
         self.stores.fence();
     }
 
+    /// Each line once.
+    pub(super) fn lap(&mut self) {
+        (0..self.last.len()).for_each(|line| self.store(line));
+        self.stores.fence();
+    }
+
     fn store(&mut self, line: usize) {
         self.last[line] = self.last[line].wrapping_add(1);
         self.stored += 1;
