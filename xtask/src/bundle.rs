@@ -46,13 +46,13 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     crate::python_bundle::bundle(sh, OUT)?;
     // For the behaviours of streams that go to JetStream.
     sh.copy_file("target/debian/usr/sbin/nats-server", OUT).context("`cargo xtask setup` unpacks it")?;
-    scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp", "run-python"])?;
+    scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp", "run-python", "run-beside", "beside.py"])?;
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
     cmd!(sh, "tar -C target -cJf {OUT}.tar.xz gpu-bundle").run().context("needs tar and xz")?;
     let bytes = std::fs::metadata(format!("{OUT}.tar.xz"))?.len();
     ensure!(bytes <= LIMIT, "{OUT}.tar.xz weighs {bytes} bytes, more than {LIMIT}");
     println!(
-        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp, ./run-python and ./run-bench in it",
+        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp, ./run-python, ./run-beside and ./run-bench in it",
         bytes as f64 / f64::from(1 << 20)
     );
     Ok(())

@@ -7,6 +7,7 @@ use std::io;
 use std::thread::{Builder, JoinHandle};
 
 mod heartbeat;
+mod put_back;
 #[cfg(unix)]
 pub(crate) mod overflow;
 #[cfg(unix)]
@@ -14,6 +15,7 @@ mod sigpipe;
 mod stack;
 
 pub use heartbeat::Heartbeat;
+pub use put_back::PutBack;
 #[cfg(unix)]
 pub use overflow::{Doing, name_overflows};
 #[cfg(unix)]

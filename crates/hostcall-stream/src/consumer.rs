@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
 use hostcall_abi::stream::{Packet, Rows};
+use offload::host::PutBack;
 
 use crate::batch::{Head, Pending};
 use crate::dispatch::{Dispatch, Dispatches, Look};
@@ -143,6 +144,9 @@ pub(crate) struct Consumer {
     eyes: Vec<Eye>,
     /// Of which rings something was read in a look.
     moved: Vec<usize>,
+    /// The last of them.
+    last: Option<usize>,
+    put_back: PutBack,
     look: Look,
     slots: Vec<Slot>,
 }
@@ -160,6 +164,8 @@ impl Consumer {
             areas: Vec::new(),
             eyes: Vec::new(),
             moved: Vec::new(),
+            last: None,
+            put_back: PutBack::default(),
             slots: Vec::new(),
         };
         consumer.learn();
@@ -264,6 +270,9 @@ impl Consumer {
 
     /// Looks at all rings once, and hands on what was there. Whether anything was.
     fn look(&mut self) -> bool {
+        if self.last.is_some_and(|ring| self.rings[ring].is_put_back()) && !self.follow() {
+            return false;
+        }
         // Before the rings are looked at.
         let epoch = self.shared.dispatches.epoch();
         // Where no kernel runs, what is missing counts as well.
@@ -313,11 +322,25 @@ impl Consumer {
                 slot.stream.count(messages, std::mem::take(&mut slot.values), unhandled);
             }
         }
+        self.last = self.moved.last().copied().or(self.last);
         self.moved.drain(..).for_each(|ring| self.rings[ring].advance());
         if recalled {
             self.areas.iter().for_each(Area::answer);
         }
         self.tell_seen(epoch);
+        true
+    }
+
+    /// Follows rings whose memory was put back, as soon as nobody writes it any more: whether that is so.
+    #[cold]
+    fn follow(&mut self) -> bool {
+        if !self.put_back.has_settled() {
+            return false;
+        }
+        for (owned, eye) in self.rings.iter_mut().zip(&mut self.eyes) {
+            owned.follow();
+            *eye = owned.eye();
+        }
         true
     }
 
@@ -473,6 +496,42 @@ mod tests {
         assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (4, 0));
         // Nothing is searched twice.
         assert!(!consumer.look());
+    }
+
+    #[test]
+    fn every_pass_over_memory_that_was_put_back_is_read() {
+        let received: Arc<Mutex<Vec<u64>>> = Arc::default();
+        let theirs = received.clone();
+        let (set, shared) = ring_of([accesses(move |origin, _| theirs.lock().expect("no panic").push(origin.group))].into_iter());
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        // More than a lap of the ring before, and within each pass.
+        let send = |consumer: &mut Consumer, mut at: u64, groups: std::ops::Range<u64>| {
+            for group in groups {
+                at = store(&set, at, 1, group, usize::MAX);
+                consumer.look_once();
+            }
+            at
+        };
+        let begin = send(&mut consumer, 0, 0..700);
+        let before = set.memory_now();
+        for pass in 1..=3 {
+            let groups = 1000 * pass..1000 * pass + 900;
+            received.lock().expect("no panic").clear();
+            send(&mut consumer, begin, groups.clone());
+            assert_eq!(*received.lock().expect("no panic"), groups.collect::<Vec<_>>(), "pass {pass}");
+            set.put_back(&before);
+            // Nothing of the pass before is taken for the next one's.
+            while consumer.rings[0].position() != begin {
+                assert!(!consumer.look());
+            }
+        }
+        assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (0, 0));
+        // A mark ahead is not believed.
+        set.mark(0).store(u64::MAX, Ordering::Relaxed);
+        send(&mut consumer, begin, 0..1);
+        while consumer.rings[0].position() == begin {
+            consumer.look_once();
+        }
     }
 
     #[test]

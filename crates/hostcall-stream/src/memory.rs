@@ -55,7 +55,7 @@ pub(crate) struct RingSet {
     wide: bool,
     device: Device,
     data: HostMemory<u32>,
-    /// Control lines, where there is no window.
+    /// Control lines: what the device is told, where there is no window, and marks.
     control: HostMemory<u64>,
     window: Option<Window>,
     /// States, and behind them counters.
@@ -408,6 +408,18 @@ impl RingSet {
         store.fence();
     }
 
+    /// The mark of a ring: how far its reader has come, where it is put back with what the device can reach. It lies
+    /// behind the credit.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub(crate) fn mark(&self, ring: usize) -> &AtomicU64 {
+        assert!(ring < self.sizes.rings());
+        // SAFETY: the second word of the ring's control line, inside memory that lives as long as `self`; all accesses
+        // are atomic.
+        unsafe { AtomicU64::from_ptr(self.control.as_ptr().add(ring * STRIDE / 8 + 1)) }
+    }
+
     /// Whether [`RingSet::close`] has been called.
     pub(crate) fn closed(&self) -> &Arc<AtomicBool> {
         &self.closed
@@ -421,6 +433,22 @@ impl RingSet {
             // Relaxed: the readers have ended.
             self.tell(ring, Credit { freed: progress.done.load(Ordering::Relaxed) as u32, closed: 1 });
         }
+    }
+
+    /// What its host memory holds.
+    #[cfg(test)]
+    pub(crate) fn memory_now(&self) -> (Vec<u32>, Vec<u64>) {
+        let (mut data, mut control) = (vec![0; self.data.len()], vec![0; self.control.len()]);
+        self.data.read(0, &mut data).expect("host memory");
+        self.control.read(0, &mut control).expect("host memory");
+        (data, control)
+    }
+
+    /// Puts it back.
+    #[cfg(test)]
+    pub(crate) fn put_back(&self, (data, control): &(Vec<u32>, Vec<u64>)) {
+        self.data.write(0, data).expect("host memory");
+        self.control.write(0, control).expect("host memory");
     }
 
     /// What has been reserved in each ring, low 32 bits, and what was counted for each stream.

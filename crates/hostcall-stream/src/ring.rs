@@ -89,11 +89,32 @@ impl Owned {
 
     /// Says how far it has been read, and that what was read has been handed on.
     pub(crate) fn advance(&self) {
+        // Pairs with nothing: this thread alone reads it.
+        self.set.mark(self.ring).store(self.reader.position(), Ordering::Relaxed);
         let progress = &self.set.progress()[self.ring];
         progress.advance(self.spoiled.unwrap_or(self.reader.position()));
         if self.search.as_ref().is_some_and(|search| search.over) {
             progress.searched();
         }
+    }
+
+    /// Whether its mark is not the one that was left: the memory was put back.
+    pub(crate) fn is_put_back(&self) -> bool {
+        // As in `advance`.
+        self.set.mark(self.ring).load(Ordering::Relaxed) != self.reader.position()
+    }
+
+    /// Goes back to the mark, if there is another one than was left. One that lies ahead is the device's doing.
+    pub(crate) fn follow(&mut self) {
+        // As in `advance`.
+        let mark = self.set.mark(self.ring).load(Ordering::Relaxed);
+        if mark < self.reader.position() {
+            *self.reader = Reader::behind(mark, self.set.sizes().ring_log2, self.set.is_wide());
+            (self.spoiled, self.torn, self.dry) = (None, false, false);
+            // It may have been told less at that time.
+            self.set.tell(self.ring, Credit { freed: mark as u32, closed: 0 });
+        }
+        self.advance();
     }
 
     /// Reads as long as messages are there, or its turn is over. Whether one was.

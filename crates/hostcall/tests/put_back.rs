@@ -79,7 +79,7 @@ fn all_ports_follow_and_those_that_have_sent_nothing_since_go_on() {
             (pass..40).step_by(3).for_each(|port| call(port, port + 100 * pass));
         }
         (0..40).for_each(|port| call(port, 500 + port));
-        assert_eq!(calls.load(Ordering::Relaxed), 40 + 13 + 13 + 13 + 40 - 0, "each once");
+        assert_eq!(calls.load(Ordering::Relaxed), 40 + 13 + 13 + 13 + 40, "each once");
     }
 }
 

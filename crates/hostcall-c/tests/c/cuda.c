@@ -2,7 +2,7 @@
 #include "check.h"
 #include "definitions.h"
 
-extern int fake_destroyed, fake_loaded, fake_unbounded, fake_blocking;
+extern int fake_destroyed, fake_loaded, fake_unbounded, fake_blocking, fake_passes;
 extern size_t fake_stack;
 extern void *(*fake_kernel)(void *);
 extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
@@ -12,10 +12,14 @@ extern void *fake_context, *fake_module, *fake_function;
 extern unsigned char fake_globals[160];
 extern uint64_t fake_signature;
 
+/* Lanes that were answered. */
+static int handled;
+
 static void handler(void *user, const hc_lanes *lanes, hc_call *call) {
   uint32_t i;
   (void)user;
   (void)call;
+  __atomic_fetch_add(&handled, (int)lanes->count, __ATOMIC_SEQ_CST);
   for (i = 0; i < lanes->count; i++) {
     float x;
     memcpy(&x, lanes->arguments + i * lanes->argument_stride, sizeof x);
@@ -82,6 +86,26 @@ static void launches(void) {
   fake_kernel = NULL;
 }
 
+/* A launch whose kernel is run many times over memory that was put back: each pass is answered. */
+static void passes(hc_server *server) {
+  struct called called = {0, 8, 0, 0}, *parameter = &called;
+  void *parameters[] = {&parameter};
+  hc_attachment *attachment;
+  const int before = __atomic_load_n(&handled, __ATOMIC_SEQ_CST);
+  MUST(hc_attach_cuda_module(server, fake_module, "module", &attachment));
+  fake_kernel = calls_add42;
+  fake_passes = 10;
+  CHECK(cuLaunchKernel(fake_function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) == 0);
+  CHECK((called.head & 0xffff) == 0 && called.result == 50);
+  CHECK(__atomic_load_n(&handled, __ATOMIC_SEQ_CST) - before == 10);
+  fake_passes = 1;
+  fake_kernel = NULL;
+  MUST(hc_wait(server, NULL));
+  hc_detach(&attachment);
+  memset(fake_globals, 0, 128);
+  memset(fake_globals + 132, 0, 4);
+}
+
 /* A program is attached: it has a descriptor, and the service its number. */
 static void is_attached(hc_server *server, hc_attachment **attachment) {
   uint32_t number;
@@ -135,6 +159,8 @@ int main(void) {
   is_attached(server, &attachment);
   CHECK(hc_attach_cuda_library(server, fake_function, "library", &attachment) == HC_DEVICE && attachment == NULL);
   CHECK(hc_attach_cuda_module(server, fake_function, "module", &attachment) == HC_DEVICE && attachment == NULL);
+
+  passes(server);
 
   /* Lanes' stacks grow for kernels only of which nobody knows what they need, and nobody's shrink. */
   fake_stack = 1 << 10;

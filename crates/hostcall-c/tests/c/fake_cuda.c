@@ -41,10 +41,49 @@ NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO
 NO(cuStreamBeginCapture_v2) NO(cuStreamEndCapture) NO(cuGraphInstantiateWithFlags) NO(cuGraphLaunch) NO(cuGraphDestroy)
 NO(cuGraphExecDestroy) NO(cuEventElapsedTime)
 
+/* What the device can reach: its own blocks and those of the host. */
+typedef struct {
+  char *start, *copy;
+  size_t bytes;
+} block;
+static block *reachable;
+static size_t blocks, room;
+static pthread_mutex_t reaching = PTHREAD_MUTEX_INITIALIZER;
+static void reach(void *p, size_t bytes) {
+  pthread_mutex_lock(&reaching);
+  if (blocks == room) reachable = realloc(reachable, (room = 2 * room + 64) * sizeof *reachable);
+  if (reachable == NULL) abort();
+  reachable[blocks++] = (block){p, NULL, bytes};
+  pthread_mutex_unlock(&reaching);
+}
+static void release(void *p) {
+  pthread_mutex_lock(&reaching);
+  for (size_t i = 0; i < blocks; i++)
+    if (reachable[i].start == p) reachable[i] = reachable[--blocks];
+  pthread_mutex_unlock(&reaching);
+  free(p);
+}
+static void save(void) {
+  for (size_t i = 0; i < blocks; i++) {
+    reachable[i].copy = malloc(reachable[i].bytes);
+    if (reachable[i].copy == NULL) abort();
+    memcpy(reachable[i].copy, reachable[i].start, reachable[i].bytes);
+  }
+}
+static void put_back(int last) {
+  for (size_t i = 0; i < blocks; i++) {
+    if (!last) memcpy(reachable[i].start, reachable[i].copy, reachable[i].bytes);
+    else free(reachable[i].copy);
+  }
+}
+
 /* What every launch runs, with its first parameter, on a thread that stands for the device; null: there is no device.
  * Launches return at once, or when the kernel has ended, as by CUDA_LAUNCH_BLOCKING=1 and under debuggers. */
 void *(*fake_kernel)(void *);
 int fake_blocking;
+/* How often each launch runs it: before each pass but the first all that the device can reach is put back, as by
+ * profilers that replay kernels. Such a launch returns when the last pass has ended. */
+int fake_passes = 1;
 static pthread_t running[64];
 static int runs;
 WEAK R cuStreamSynchronize(void *s) {
@@ -57,8 +96,15 @@ WEAK R cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned x
                       void **parameters, void **extra) {
   (void)f, (void)gx, (void)gy, (void)gz, (void)x, (void)y, (void)z, (void)shared, (void)extra;
   if (fake_kernel == NULL) return 801;
-  if (runs == 64 || pthread_create(&running[runs], NULL, fake_kernel, *(void **)parameters[0]) != 0) return 999;
-  runs++;
+  if (fake_passes > 1) save();
+  for (int pass = 1; pass <= fake_passes; pass++) {
+    if (runs == 64 || pthread_create(&running[runs], NULL, fake_kernel, *(void **)parameters[0]) != 0) return 999;
+    runs++;
+    if (fake_passes > 1) {
+      if (cuStreamSynchronize(s) != 0) return 999;
+      put_back(pass == fake_passes);
+    }
+  }
   return fake_blocking ? cuStreamSynchronize(s) : 0;
 }
 
@@ -129,6 +175,7 @@ static R allocate(void **p, size_t bytes) {
   *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (*p == NULL) return 2;
   memset(*p, 0, bytes);
+  reach(*p, bytes);
   return 0;
 }
 WEAK R cuMemAlloc_v2(P *p, size_t bytes) {
@@ -138,9 +185,9 @@ WEAK R cuMemAlloc_v2(P *p, size_t bytes) {
   if (r == 0) on_device[device_blocks++ % BLOCKS] = (struct range){*p, bytes};
   return r;
 }
-WEAK R cuMemFree_v2(P p) { free((void *)(uintptr_t)p); return 0; }
+WEAK R cuMemFree_v2(P p) { release((void *)(uintptr_t)p); return 0; }
 WEAK R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return allocate(p, bytes); }
-WEAK R cuMemFreeHost(void *p) { free(p); return 0; }
+WEAK R cuMemFreeHost(void *p) { release(p); return 0; }
 R cuMemHostGetDevicePointer_v2(P *p, void *h, unsigned f) { (void)f; *p = (P)(uintptr_t)h; return 0; }
 /* A fill of rows, each of `columns` times a value of `size` bytes, or, with `from`, a copy. */
 struct work {

@@ -50,6 +50,8 @@ pub(crate) struct Worker {
     entered: u64,
     /// Whether there are several programs, and the one's whose turn it is.
     pub(super) shared: bool,
+    /// The version of the list of programs that this is known of.
+    pub(super) version: u64,
     turn: Turn,
     /// Of a wave that helps: what it will run itself.
     kept: Option<RefCell<Vec<Job>>>,
@@ -95,7 +97,7 @@ impl Worker {
     pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
         let (snapshot, scratch, turn) = (Snapshot::default(), Scratch::default(), Turn::default());
-        Self { index, core, snapshot, found: None, inbox, outbox, scratch, entered: 0, shared: false, turn, kept: None }
+        Self { index, core, snapshot, found: None, inbox, outbox, scratch, entered: 0, shared: false, version: 0, turn, kept: None }
     }
 
     /// Of a wave that helps: it keeps what it may run itself.
@@ -219,6 +221,10 @@ impl Worker {
         self.outbox.answer(served);
         self.outbox.acknowledge_all(served);
         self.turn.end(messages, began);
+        if messages > 0 && !self.shared && self.core.buffers_version() != self.version {
+            // A program that has come is not to wait for all that this one wants.
+            self.turn.break_off();
+        }
     }
 
     /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it

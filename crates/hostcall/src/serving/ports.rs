@@ -15,9 +15,10 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use hostcall_abi::Tag;
 use hostcall_abi::port::ServerPort;
+use offload::host::PutBack;
 
 use super::message::{Took, Worker};
-use super::put_back::{self, PutBack};
+use super::put_back;
 use super::served::Served;
 use super::turn::AtOnce;
 use crate::record::stats::Padded;

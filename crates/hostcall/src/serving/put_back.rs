@@ -9,30 +9,10 @@
 //! one disturbs its own ports and nobody else's.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use hostcall_abi::port::{HostMemory, ServerPort};
 
 use super::served::Served;
-
-/// Since when a share has seen that its memory is being put back.
-#[derive(Debug, Default)]
-pub(super) struct PutBack(Option<Instant>);
-
-impl PutBack {
-    /// How long memory is left alone that is being put back. Requests of the pass before lie there until it is done; the
-    /// marks are the last part of the allocation. (On an H200 with Nsight Compute 2025.3 it is done within 20 ms.)
-    const SETTLES: Duration = Duration::from_millis(20);
-
-    /// Whether so much time has passed since this was asked first. The next time it is asked for the first time again.
-    pub(super) fn has_settled(&mut self) -> bool {
-        let settled = self.0.get_or_insert_with(Instant::now).elapsed() >= Self::SETTLES;
-        if settled {
-            self.0 = None;
-        }
-        settled
-    }
-}
 
 /// Leaves the mark of a port that has just consumed a message.
 #[inline(always)]
@@ -65,17 +45,4 @@ pub(super) fn follow(served: &Served, port: u32, state: &mut ServerPort) -> bool
     }
     mark(served, port, state);
     then.is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_settles_after_a_while_and_then_anew() {
-        let mut put_back = PutBack::default();
-        assert!(!put_back.has_settled());
-        std::thread::sleep(PutBack::SETTLES);
-        assert!(put_back.has_settled() && !put_back.has_settled());
-    }
 }

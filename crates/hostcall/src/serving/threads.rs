@@ -196,10 +196,17 @@ impl Core {
         served.serve_by(self);
         let mut list = self.list();
         *list = list.iter().cloned().chain([served]).collect();
-        // Pairs with the load in `run`.
+        // Pairs with `buffers_version`.
         self.buffers_version.fetch_add(1, Ordering::Release);
         drop(list);
         self.wake_all();
+    }
+
+    /// How often the list of buffers has changed.
+    #[inline(always)]
+    pub(crate) fn buffers_version(&self) -> u64 {
+        // Pairs with the increments in `add` and `retire`.
+        self.buffers_version.load(Ordering::Acquire)
     }
 
     /// The device says whether kernels are in flight.
@@ -285,6 +292,8 @@ impl Core {
         let _leaving = Leaving(seat);
         let _serves = Serves::new(self);
         worker.found = self.timed.then(Instant::now);
+        // First: of a list that changes meanwhile, the older version is known.
+        worker.version = self.buffers_version();
         let (mut swept, buffers) = (Swept::default(), self.buffers());
         worker.shared = buffers.len() > 1;
         for served in buffers.iter() {
@@ -367,11 +376,10 @@ impl Core {
 
     /// Brings a thread's list of buffers up to date.
     fn refresh(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        // Pairs with the increments in `add` and `retire`.
-        let now = self.buffers_version.load(Ordering::Acquire);
+        let now = self.buffers_version();
         if now != view.version {
             let old = std::mem::replace(view, View { buffers: self.buffers(), version: now });
-            worker.shared = view.buffers.len() > 1;
+            (worker.version, worker.shared) = (now, view.buffers.len() > 1);
             // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
             seat.seen.store(now, Ordering::Release);
             // Last: memory that nobody else keeps is freed, whoever's it is.

@@ -77,6 +77,12 @@ impl Turn {
         }
     }
 
+    /// It is others' turn, however little this one has used.
+    #[cold]
+    pub(super) fn break_off(&mut self) {
+        self.used = LONGEST;
+    }
+
     fn took(&mut self, messages: usize, took: Duration) {
         self.used += took;
         let AtOnce(at_once) = &mut self.at_once;

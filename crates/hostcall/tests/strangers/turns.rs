@@ -136,10 +136,12 @@ fn a_program_whose_inline_handlers_take_long_keeps_a_serving_thread_for_a_turn_a
         x
     });
     let world = World::new(|builder| builder.threads(1).service(slow).service(quick));
-    let (hostile, honest) = (world.program(256), world.program(4));
+    let hostile = world.program(256);
     let call = |program: &Program<'_>, port, service, x: u32| program.send_next(port, 1, service, Flags::REPLY, 1, &[x]);
     call(&hostile, 0, "slow", 0);
     eventually("the thread is in a handler", || gate.come() == 1);
+    // It comes while the other one is the only program, and has its turn.
+    let honest = world.program(4);
     (1..256).for_each(|port| call(&hostile, port, "slow", port));
     call(&honest, 0, "quick", HONEST);
     gate.open();
