@@ -79,6 +79,9 @@ pub struct HostLayout {
     pub control: usize,
     /// One `u32` per port, dense; written by the device only.
     pub doorbells: usize,
+    /// One `u32` per [`Geometry::LOT`] ports, dense: the marks of shares, before what kernels send. Written and read by
+    /// the host only.
+    pub turns: usize,
     /// Request areas, one after another; written by the device only.
     pub requests: usize,
     /// Reply areas, one after another; written by the host only.
@@ -127,6 +130,8 @@ impl Geometry {
     pub const MAX_WORDS: u32 = 0x7fff;
     /// Words of a line of 64 bytes, which the host writes at once where it can.
     pub const LINE_WORDS: u32 = 4;
+    /// Ports whose doorbells the host compares at once.
+    pub const LOT: u32 = 16;
     /// Everything starts on a page: host and device words never share a cache line.
     pub const PAGE: usize = 4096;
 
@@ -164,13 +169,14 @@ impl Geometry {
     pub const fn host_layout(&self) -> HostLayout {
         let control = 0;
         let doorbells = Self::PAGE;
-        let requests = doorbells + round_up(self.ports as usize * 4, Self::PAGE);
+        let turns = doorbells + round_up(self.ports as usize * 4, Self::PAGE);
+        let requests = turns + round_up(self.ports.div_ceil(Self::LOT) as usize * 4, Self::PAGE);
         let replies = requests + round_up(self.ports as usize * self.request_bytes(), Self::PAGE);
         let here = if self.window { 0 } else { self.ports as usize * self.reply_bytes() };
         let staging = replies + round_up(here, Self::PAGE);
         let marks = staging + self.slots as usize * self.slot_bytes as usize;
         let bytes = marks + round_up(self.ports as usize * 4, Self::PAGE);
-        HostLayout { control, doorbells, requests, replies, staging, marks, bytes }
+        HostLayout { control, doorbells, turns, requests, replies, staging, marks, bytes }
     }
 
     /// Where the parts lie in the window, if there is one.
@@ -221,13 +227,14 @@ mod tests {
         let l = g.host_layout();
         assert!(
             l.control < l.doorbells
-                && l.doorbells < l.requests
+                && l.doorbells < l.turns
+                && l.turns < l.requests
                 && l.requests < l.replies
                 && l.replies < l.staging
                 && l.staging < l.marks
                 && l.marks < l.bytes
         );
-        for offset in [l.doorbells, l.requests, l.replies, l.staging, l.marks] {
+        for offset in [l.doorbells, l.turns, l.requests, l.replies, l.staging, l.marks] {
             assert_eq!(offset % Geometry::PAGE, 0);
         }
         assert!(l.replies - l.requests >= 8448 * g.request_bytes());

@@ -7,17 +7,17 @@ use std::io;
 use std::thread::{Builder, JoinHandle};
 
 mod heartbeat;
-mod put_back;
 #[cfg(unix)]
 pub(crate) mod overflow;
+mod put_back;
 #[cfg(unix)]
 mod sigpipe;
 mod stack;
 
 pub use heartbeat::Heartbeat;
-pub use put_back::PutBack;
 #[cfg(unix)]
 pub use overflow::{Doing, name_overflows};
+pub use put_back::{PutBack, Verdict};
 #[cfg(unix)]
 pub use sigpipe::without_sigpipe;
 pub use stack::{StackSize, stack_bytes};

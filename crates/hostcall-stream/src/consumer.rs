@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
 use hostcall_abi::stream::{Packet, Rows};
-use offload::host::PutBack;
+use offload::host::{PutBack, Verdict};
 
 use crate::batch::{Head, Pending};
 use crate::dispatch::{Dispatch, Dispatches, Look};
@@ -270,8 +270,13 @@ impl Consumer {
 
     /// Looks at all rings once, and hands on what was there. Whether anything was.
     fn look(&mut self) -> bool {
-        if self.last.is_some_and(|ring| self.rings[ring].is_put_back()) && !self.follow() {
-            return false;
+        match self.last {
+            Some(ring) if self.rings[ring].is_put_back() => {
+                if !self.follow(ring) {
+                    return false;
+                }
+            }
+            _ => self.put_back.end(),
         }
         // Before the rings are looked at.
         let epoch = self.shared.dispatches.epoch();
@@ -331,15 +336,19 @@ impl Consumer {
         true
     }
 
-    /// Follows rings whose memory was put back, as soon as nobody writes it any more: whether that is so.
+    /// Follows rings whose memory is put back, as soon as nobody writes it any more: whether that is so.
     #[cold]
-    fn follow(&mut self) -> bool {
-        if !self.put_back.has_settled() {
+    fn follow(&mut self, last: usize) -> bool {
+        let verdict = self.put_back.look(self.rings[last].is_all_put_back());
+        if verdict == Verdict::Wait {
             return false;
         }
         for (owned, eye) in self.rings.iter_mut().zip(&mut self.eyes) {
-            owned.follow();
-            *eye = owned.eye();
+            if verdict == Verdict::Follow {
+                owned.follow();
+                *eye = owned.eye();
+            }
+            owned.advance();
         }
         true
     }
@@ -526,11 +535,14 @@ mod tests {
             }
         }
         assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (0, 0));
-        // A mark ahead is not believed.
-        set.mark(0).store(u64::MAX, Ordering::Relaxed);
-        send(&mut consumer, begin, 0..1);
-        while consumer.rings[0].position() == begin {
-            consumer.look_once();
+        // Marks ahead are not believed, nor is one alone.
+        for marks in [[u64::MAX; 2], [0, u64::MAX], [begin, 0]] {
+            let position = consumer.rings[0].position();
+            (0..2).for_each(|at| set.marks(0)[at].store(marks[at], Ordering::Relaxed));
+            send(&mut consumer, position, 0..1);
+            while consumer.rings[0].position() == position {
+                consumer.look_once();
+            }
         }
     }
 

@@ -43,8 +43,17 @@ impl Sizes {
         1 << self.rings_log2
     }
 
+    fn ring_bytes(self) -> usize {
+        GRANULE_BYTES << self.ring_log2
+    }
+
     fn stride(self) -> usize {
-        (GRANULE_BYTES << self.ring_log2) + GAP
+        self.ring_bytes() + GAP
+    }
+
+    /// Where a ring begins: there is a gap before the first, too.
+    fn at(self, ring: usize) -> usize {
+        GAP + ring * self.stride()
     }
 }
 
@@ -55,7 +64,7 @@ pub(crate) struct RingSet {
     wide: bool,
     device: Device,
     data: HostMemory<u32>,
-    /// Control lines: what the device is told, where there is no window, and marks.
+    /// Control lines, where there is no window.
     control: HostMemory<u64>,
     window: Option<Window>,
     /// States, and behind them counters.
@@ -160,7 +169,7 @@ impl RingSet {
     /// `huge`: rings lie on huge pages; `latest`: each has an area of the latest messages.
     pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool, huge: bool, latest: bool) -> Result<Self, offload::Error> {
         let window = if window { open_window(device, sizes.rings() * STRIDE) } else { None };
-        let units = sizes.rings() * sizes.stride() / 4 * (1 + usize::from(latest));
+        let units = sizes.at(sizes.rings() * (1 + usize::from(latest))) / 4;
         // Less than a few of them would mostly be waste.
         let huge = huge && 4 * units >= HUGE_FROM;
         let data = if huge { device.alloc_host_huge::<u32>(units)? } else { device.alloc_host::<u32>(units)? };
@@ -201,7 +210,7 @@ impl RingSet {
     pub(crate) fn descriptor(&self) -> Rings {
         let learnt = std::mem::offset_of!(RingState, credit) as u64;
         Rings {
-            data: self.data.address(),
+            data: self.data.address() + self.sizes.at(0) as u64,
             stride: self.sizes.stride() as u64,
             states: self.states.address(),
             credit: self.window.as_ref().map_or(self.states.address() + learnt, |window| window.address()),
@@ -379,7 +388,7 @@ impl RingSet {
 
     /// The memory of a ring, or of an area, that there is.
     fn view(&self, ring: usize) -> RingView<'_> {
-        RingView::new(&self.data, ring * self.sizes.stride() / 4, (GRANULE as usize) << self.sizes.ring_log2)
+        RingView::new(&self.data, self.sizes.at(ring) / 4, (GRANULE as usize) << self.sizes.ring_log2)
     }
 
     /// Tells the waves of a ring what has been read.
@@ -408,16 +417,18 @@ impl RingSet {
         store.fence();
     }
 
-    /// The mark of a ring: how far its reader has come, where it is put back with what the device can reach. It lies
-    /// behind the credit.
+    /// The marks of a ring, in the gaps before and behind it: how far its reader has come, where that is put back with
+    /// what the device can reach.
     ///
     /// # Panics
     /// When there is no such ring.
-    pub(crate) fn mark(&self, ring: usize) -> &AtomicU64 {
+    pub(crate) fn marks(&self, ring: usize) -> [&AtomicU64; 2] {
         assert!(ring < self.sizes.rings());
-        // SAFETY: the second word of the ring's control line, inside memory that lives as long as `self`; all accesses
-        // are atomic.
-        unsafe { AtomicU64::from_ptr(self.control.as_ptr().add(ring * STRIDE / 8 + 1)) }
+        let start = self.sizes.at(ring);
+        // SAFETY: a word each of the last line of the gap before and of the first line of the gap behind the ring, inside
+        // memory that lives as long as `self`; all accesses are atomic.
+        [start - GRANULE_BYTES, start + self.sizes.ring_bytes()]
+            .map(|at| unsafe { AtomicU64::from_ptr(self.data.as_ptr().byte_add(at).cast()) })
     }
 
     /// Whether [`RingSet::close`] has been called.

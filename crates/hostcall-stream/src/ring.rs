@@ -89,8 +89,8 @@ impl Owned {
 
     /// Says how far it has been read, and that what was read has been handed on.
     pub(crate) fn advance(&self) {
-        // Pairs with nothing: this thread alone reads it.
-        self.set.mark(self.ring).store(self.reader.position(), Ordering::Relaxed);
+        // Pairs with nothing: this thread alone reads them.
+        self.set.marks(self.ring).into_iter().for_each(|mark| mark.store(self.reader.position(), Ordering::Relaxed));
         let progress = &self.set.progress()[self.ring];
         progress.advance(self.spoiled.unwrap_or(self.reader.position()));
         if self.search.as_ref().is_some_and(|search| search.over) {
@@ -98,23 +98,31 @@ impl Owned {
         }
     }
 
-    /// Whether its mark is not the one that was left: the memory was put back.
-    pub(crate) fn is_put_back(&self) -> bool {
+    /// The marks before and behind it.
+    fn marks(&self) -> [u64; 2] {
         // As in `advance`.
-        self.set.mark(self.ring).load(Ordering::Relaxed) != self.reader.position()
+        self.set.marks(self.ring).map(|mark| mark.load(Ordering::Relaxed))
     }
 
-    /// Goes back to the mark, if there is another one than was left. One that lies ahead is the device's doing.
+    /// Whether the mark behind it is not the one that was left: the memory is put back.
+    pub(crate) fn is_put_back(&self) -> bool {
+        self.marks()[1] != self.reader.position()
+    }
+
+    /// The same of both marks.
+    pub(crate) fn is_all_put_back(&self) -> bool {
+        !self.marks().contains(&self.reader.position())
+    }
+
+    /// Goes back to the marks, if others were left. One that lies ahead is the device's doing.
     pub(crate) fn follow(&mut self) {
-        // As in `advance`.
-        let mark = self.set.mark(self.ring).load(Ordering::Relaxed);
-        if mark < self.reader.position() {
-            *self.reader = Reader::behind(mark, self.set.sizes().ring_log2, self.set.is_wide());
+        let [before, behind] = self.marks();
+        if before == behind && before < self.reader.position() {
+            *self.reader = Reader::behind(before, self.set.sizes().ring_log2, self.set.is_wide());
             (self.spoiled, self.torn, self.dry) = (None, false, false);
             // It may have been told less at that time.
-            self.set.tell(self.ring, Credit { freed: mark as u32, closed: 0 });
+            self.set.tell(self.ring, Credit { freed: before as u32, closed: 0 });
         }
-        self.advance();
     }
 
     /// Reads as long as messages are there, or its turn is over. Whether one was.

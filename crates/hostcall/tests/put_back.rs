@@ -51,7 +51,7 @@ fn every_pass_gets_answers_of_its_own() {
             let _awake = server.keep_awake();
             let before = device.image();
             for pass in 0..5 {
-                device.put_back(&before, || ());
+                device.put_back(&before);
                 let wave = device.wave(0).at_port(0);
                 let answers = ends(move || (0..each).map(|x| wave.call(ADD, &[100 * pass + x])).collect::<Vec<_>>());
                 let right: Vec<_> = (0..each).map(|x| Ok(vec![100 * pass + x + 1000])).collect();
@@ -75,7 +75,7 @@ fn all_ports_follow_and_those_that_have_sent_nothing_since_go_on() {
         (0..40).for_each(|port| call(port, port));
         let before = device.image();
         for pass in 1..=3 {
-            device.put_back(&before, || ());
+            device.put_back(&before);
             (pass..40).step_by(3).for_each(|port| call(port, port + 100 * pass));
         }
         (0..40).for_each(|port| call(port, 500 + port));
@@ -93,7 +93,7 @@ fn posts_of_every_pass_are_handled_once_though_the_ring_laps() {
         eventually("the post before is handled", || sum.load(Ordering::Relaxed) == 5);
         let before = device.image();
         for pass in 1..=5 {
-            device.put_back(&before, || ());
+            device.put_back(&before);
             let wave = device.wave(0).at_port(1);
             ends(move || (0..1000).for_each(|_| wave.post(SUM, Flags::default(), &[1]).unwrap()));
             eventually("the posts are handled", || sum.load(Ordering::Relaxed) == 5 + 1000 * pass);
@@ -103,7 +103,7 @@ fn posts_of_every_pass_are_handled_once_though_the_ring_laps() {
 
 #[test]
 fn what_was_sent_in_the_pass_before_is_not_taken_while_memory_is_put_back() {
-    for geometry in geometries(2) {
+    for (geometry, from_behind) in geometries(2).into_iter().flat_map(|geometry| [(geometry, false), (geometry, true)]) {
         let (server, calls, _) = serves();
         let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry).unwrap()));
         let _awake = server.keep_awake();
@@ -111,7 +111,7 @@ fn what_was_sent_in_the_pass_before_is_not_taken_while_memory_is_put_back() {
         for pass in 1..=3 {
             let wave = device.wave(0).at_port(0);
             assert_eq!(ends(move || wave.call(ADD, &[pass])), Ok(vec![pass + 1000]));
-            device.put_back(&before, || std::thread::sleep(Duration::from_millis(60)));
+            device.put_back_slowly(&before, from_behind, || std::thread::sleep(Duration::from_millis(60)));
         }
         std::thread::sleep(Duration::from_millis(60));
         assert_eq!(calls.load(Ordering::Relaxed), 3);
@@ -126,7 +126,7 @@ fn kernels_that_nobody_has_announced_are_served_in_every_pass() {
         assert_eq!(device.buffer().descriptor().ports, 33, "it is launched elsewhere from now on");
         let before = device.image();
         for pass in 0..4 {
-            device.put_back(&before, || ());
+            device.put_back(&before);
             let wave = device.wave(0).at_port(17);
             assert_eq!(ends(move || wave.call(ADD, &[pass])), Ok(vec![pass + 1000]));
             eventually("the server has nothing to do", || !hostcall::test_utils::is_armed(&server));
@@ -144,7 +144,7 @@ fn memory_may_be_put_back_over_a_lap_of_the_tag() {
     let pass = move || (0..20_000).for_each(|x| assert_eq!(wave.call(ADD, &[x]), Ok(vec![x + 1000])));
     let before = device.image();
     ends(pass.clone());
-    device.put_back(&before, || ());
+    device.put_back(&before);
     ends(pass);
     assert_eq!(calls.load(Ordering::Relaxed), 40_000);
 }

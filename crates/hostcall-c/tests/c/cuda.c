@@ -8,7 +8,7 @@ extern void *(*fake_kernel)(void *);
 extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 extern int cuStreamSynchronize(void *);
 extern void fake_enter(void *);
-extern void *fake_context, *fake_module, *fake_function;
+extern void *fake_context, *fake_green_stream, *fake_module, *fake_function;
 extern unsigned char fake_globals[160];
 extern uint64_t fake_signature;
 
@@ -161,6 +161,9 @@ int main(void) {
   CHECK(hc_attach_cuda_module(server, fake_function, "module", &attachment) == HC_DEVICE && attachment == NULL);
 
   passes(server);
+
+  /* A stream of a green context: a part of the device that the primary context is of. */
+  MUST(hc_wait(server, fake_green_stream));
 
   /* Lanes' stacks grow for kernels only of which nobody knows what they need, and nobody's shrink. */
   fake_stack = 1 << 10;

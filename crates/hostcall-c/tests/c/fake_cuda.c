@@ -23,8 +23,8 @@ static void count(int *of, int by) { __atomic_fetch_add(of, by, __ATOMIC_SEQ_CST
 unsigned char fake_globals[160] __attribute__((aligned(64)));
 uint64_t fake_signature;
 /* Two bytes: the library's handle lies behind the module's, and is no other's. */
-static char context[1], module[2], stream[1], function[1];
-void *fake_context = context, *fake_module = module, *fake_function = function;
+static char context[1], green[1], module[2], stream[1], green_stream[1], function[1];
+void *fake_green_stream = green_stream, *fake_context = context, *fake_module = module, *fake_function = function;
 
 #define WEAK __attribute__((weak))
 #define OK(name) \
@@ -130,13 +130,15 @@ R cuDeviceGetAttribute(int *v, int a, int d) {
 R cuDeviceTotalMem_v2(size_t *b, int d) { (void)d; *b = (size_t)1 << 30; return 0; }
 R cuDeviceGetPCIBusId(char *t, int l, int d) { (void)d; strncpy(t, "0000:00:00.0", (size_t)l); return 0; }
 R cuDeviceGetUuid_v2(void *u, int d) { (void)d; memset(u, 0, 16); return 0; }
-R cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = context; return 0; }
-R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; fake_destroyed++; return 0; }
+static int retained;
+R cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; count(&retained, 1); *c = context; return 0; }
+/* Only what was retained here is given back. */
+R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; count(&retained, -1); if (retained < 0) fake_destroyed++; return 0; }
 R cuDevicePrimaryCtxReset_v2(int d) { (void)d; fake_destroyed++; return 0; }
 static _Thread_local void *below[8];
 static _Thread_local int depth;
 R cuCtxPushCurrent_v2(void *c) {
-  if (c != context || depth == 8) return 201;
+  if ((c != context && c != green) || depth == 8) return 201;
   fake_switched++;
   below[depth++] = fake_current;
   fake_current = c;
@@ -256,5 +258,6 @@ WEAK R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
 WEAK R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
 WEAK R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; count(&fake_streams, 1); return 0; }
 WEAK R cuStreamDestroy_v2(void *s) { (void)s; count(&fake_streams, -1); return 0; }
-R cuStreamGetCtx(void *s, void **c) { (void)s; *c = context; return 0; }
+R cuStreamGetCtx(void *s, void **c) { *c = s == fake_green_stream ? green : context; return 0; }
+R cuStreamGetGreenCtx(void *s, void **g) { *g = s == fake_green_stream ? green : NULL; return 0; }
 WEAK R cuEventCreate(void **e, unsigned f) { (void)f; *e = stream; return 0; }

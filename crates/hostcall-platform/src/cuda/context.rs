@@ -123,6 +123,32 @@ impl Context {
         Ok(context)
     }
 
+    /// Whether a stream of the context `owner` is of a green context of this device: a part of its processors, with the
+    /// memory and the modules of the primary context, which must be this one.
+    pub(super) fn has_green(&self, stream: sys::CUstream, owner: sys::CUcontext) -> Result<bool, Error> {
+        let may = self.may_wait("asking whose a stream is")?;
+        let entered = self.enter()?;
+        let (mut green, mut device, mut primary) = (std::ptr::null_mut(), 0, std::ptr::null_mut());
+        // SAFETY: out parameters; the stream lives.
+        entered.check(unsafe { entered.driver.stream_green(stream, &mut green) })?;
+        if green.is_null() {
+            return Ok(false);
+        }
+        // SAFETY: the context of a stream that lives. It is popped again, whatever the device is.
+        let asked = unsafe { entered.driver.ctx_push(owner) }.and_then(|()| {
+            // SAFETY: an out parameter, each, and what was pushed just now.
+            let asked = unsafe { entered.driver.ctx_device(&mut device) };
+            // SAFETY: as above.
+            unsafe { entered.driver.ctx_pop(&mut std::ptr::null_mut()) }.and(asked)
+        });
+        entered.check(asked)?;
+        // SAFETY: an out parameter, and a device that there is. Given back at once: a stream of its keeps the context.
+        let retained = unsafe { entered.driver.primary_retain(&mut primary, self.device) };
+        // SAFETY: retained just now.
+        entered.check(retained.and_then(|()| unsafe { entered.driver.primary_release(may, self.device) }))?;
+        Ok(device == self.device && primary == self.raw)
+    }
+
     /// Somebody else's context, kept alive by them or by `keep`.
     ///
     /// # Safety

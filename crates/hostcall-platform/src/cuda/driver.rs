@@ -243,6 +243,7 @@ driver_functions! {
     stream_wait_value = "cuStreamWaitValue32_v2"(stream: sys::CUstream, address: sys::CUdeviceptr, value: c_uint, flags: c_uint);
     thread_capture_mode = "cuThreadExchangeStreamCaptureMode"(mode: *mut c_int);
     stream_context = "cuStreamGetCtx"(stream: sys::CUstream, context: *mut sys::CUcontext);
+    stream_green = "cuStreamGetGreenCtx"(stream: sys::CUstream, green: *mut sys::CUgreenCtx);
     stream_begin_capture = "cuStreamBeginCapture_v2"(stream: sys::CUstream, mode: c_int);
     stream_end_capture = "cuStreamEndCapture"(stream: sys::CUstream, graph: *mut sys::CUgraph);
     graph_instantiate = "cuGraphInstantiateWithFlags"(exec: *mut sys::CUgraphExec, graph: sys::CUgraph, flags: u64) needs MayWait;

@@ -82,7 +82,7 @@ impl Stream {
             // SAFETY: an out parameter; the caller's stream.
             entered.check(unsafe { entered.driver.stream_context(raw, &mut owner) })?;
         }
-        if owner != context.raw {
+        if owner != context.raw && !context.has_green(raw, owner)? {
             return Err(Error::WrongDevice { what: "the stream" });
         }
         Ok(Stream {

@@ -29,6 +29,7 @@ handles! {
     CUfunction = CUfunc_st: "A function of a module.";
     CUlibrary = CUlib_st: "A library (`cuLibraryLoadData`).";
     CUstream = CUstream_st: "A stream.";
+    CUgreenCtx = CUgreenCtx_st: "A part of a device's processors, with the primary context's memory.";
     CUevent = CUevent_st: "An event.";
     CUgraph = CUgraph_st: "A graph.";
     CUgraphExec = CUgraphExec_st: "A graph that can be launched.";

@@ -13,9 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 
-use hostcall_abi::Tag;
 use hostcall_abi::port::ServerPort;
-use offload::host::PutBack;
+use hostcall_abi::{Geometry, Tag};
+use offload::host::{PutBack, Verdict};
 
 use super::message::{Took, Worker};
 use super::put_back;
@@ -25,7 +25,7 @@ use crate::record::stats::Padded;
 use crate::wire::Doorbells;
 
 /// Ports whose doorbells are compared at once; shares of a buffer are multiples of it.
-pub(crate) const LOT: usize = 16;
+pub(crate) const LOT: usize = Geometry::LOT as usize;
 /// Messages of one port that one look takes, at most: the others wait for the next sweep.
 const TURN: u32 = 32;
 
@@ -72,6 +72,8 @@ struct Ports {
     resume: Option<usize>,
     at_once: AtOnce,
     put_back: PutBack,
+    /// Sweeps that took something: the share's mark.
+    turns: u32,
 }
 
 /// A drain that could not take everything at once. It ends at what each port held when it came to that port first,
@@ -120,6 +122,7 @@ impl Share {
                     resume: None,
                     at_once: AtOnce::default(),
                     put_back: PutBack::default(),
+                    turns: 0,
                 };
                 first += count;
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
@@ -164,7 +167,9 @@ impl Share {
             Err(TryLockError::WouldBlock) => return Swept::default(),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
-        if ports.is_put_back(served) && !ports.follow(served) {
+        if !ports.is_put_back(served) {
+            ports.put_back.end();
+        } else if !ports.follow(served) {
             return Swept { taken: 0, left: true };
         }
         let turn = match &ports.draining {
@@ -184,6 +189,9 @@ impl Share {
             // Nobody knows what was not looked at.
             Swept { taken: 1, left: true }
         });
+        if swept.taken > 0 && !ports.ports.is_empty() {
+            ports.mark_turn(served);
+        }
         if swept.taken > 0 {
             served.memory.words().before_handing_over();
         }
@@ -244,21 +252,34 @@ impl Ports {
         self.ports.get(self.last).is_some_and(last)
     }
 
-    /// Follows memory that was put back, and serves what comes from there on, as soon as nobody writes it any more:
-    /// whether that is so.
+    /// Follows memory that is put back, and serves what comes from there on, as soon as nobody writes it any more: whether
+    /// that is so.
     #[cold]
     fn follow(&mut self, served: &Served) -> bool {
-        if !self.put_back.has_settled() {
+        // Relaxed: as marks of ports.
+        let whole = served.memory.words().turn(self.first).load(Ordering::Relaxed) != self.turns;
+        let verdict = self.put_back.look(whole);
+        if verdict == Verdict::Wait {
             return false;
         }
         for (port, (state, shadow)) in (self.first..).zip(self.ports.iter_mut().zip(&mut self.shadow)) {
-            if put_back::follow(served, port, state) {
+            if verdict == Verdict::Follow && put_back::follow(served, port, state) {
                 *shadow = state.tag().payload().into();
             }
+            put_back::mark(served, port, state);
         }
+        self.mark_turn(served);
         // What each port held is another matter now.
         (self.draining.next, self.draining.left) = (0, Vec::new());
         true
+    }
+
+    /// Leaves the share's mark, behind those of its ports.
+    #[inline(always)]
+    fn mark_turn(&mut self, served: &Served) {
+        self.turns = self.turns.wrapping_add(1);
+        // Relaxed: as marks of ports.
+        served.memory.words().turn(self.first).store(self.turns, Ordering::Relaxed);
     }
 
     fn has_news(&mut self, served: &Served) -> bool {
@@ -500,7 +521,7 @@ unsafe fn next_rung_avx2(bells: *const u32, shadow: &[u32], from: usize) -> Opti
 mod tests {
     use std::ptr::NonNull;
 
-    use hostcall_abi::{Flags, Geometry};
+    use hostcall_abi::Flags;
 
     use super::*;
     use crate::server::BufferHandle;

@@ -2,8 +2,9 @@
 //!
 //! A profiler that replays a kernel puts all memory back, before each pass, that the device can reach: port states,
 //! requests, doorbells, replies, windows. What the host remembers of the ports stays, and is ahead of them then. So the
-//! server leaves a [mark](ServerPort::mark) of each port where it is put back with the rest. Where the mark is not what
-//! the server remembers, the server goes back to it, and serves the next pass as it has served the one before.
+//! server leaves a [mark](ServerPort::mark) of each port behind all that, and one of each share of ports before, which are
+//! put back with the rest. Where marks are not what the server remembers, it goes back to them, and serves the next pass
+//! as it has served the one before.
 //!
 //! The device can write marks, as it can write its requests. So a mark is checked as they are, and a device that writes
 //! one disturbs its own ports and nobody else's.
@@ -30,19 +31,13 @@ pub(super) fn is_put_back(served: &Served, port: u32, state: &ServerPort) -> boo
 
 /// Goes back to a port's mark. Whether that is another one.
 pub(super) fn follow(served: &Served, port: u32, state: &mut ServerPort) -> bool {
-    if !is_put_back(served, port, state) {
-        return false;
-    }
     let (words, geometry) = (served.memory.words(), served.memory.geometry());
-    // As in `mark`.
+    // As in `mark`. A mark that no server leaves is the device's doing.
     let then = ServerPort::at_mark(words.mark(port).load(Ordering::Relaxed), geometry);
-    // A mark that no server leaves is the device's doing.
-    if let Some(then) = then {
-        *state = then;
-        // Posts that were taken and not yet acknowledged at that time are not taken again.
-        words.acknowledge(geometry, port, then.tag());
-        words.after_replies();
-    }
-    mark(served, port, state);
-    then.is_some()
+    let Some(then) = then.filter(|then| then.mark() != state.mark()) else { return false };
+    *state = then;
+    // Posts that were taken and not yet acknowledged at that time are not taken again.
+    words.acknowledge(geometry, port, then.tag());
+    words.after_replies();
+    true
 }

@@ -9,8 +9,7 @@ use crate::wire::PortBuffer;
 #[derive(Debug)]
 pub struct MemoryImage(Vec<(usize, Vec<u32>)>);
 
-/// Where the parts of a buffer lie, and how many bytes they have: the device's, the window, the host's up to the
-/// marks, and last the marks.
+/// Where the parts of a buffer lie, and how many bytes they have: the device's, the window, and the host's in pieces.
 fn parts(memory: &PortBuffer) -> Vec<(usize, usize)> {
     let (geometry, descriptor) = (memory.geometry(), memory.descriptor());
     let layout = geometry.host_layout();
@@ -18,7 +17,9 @@ fn parts(memory: &PortBuffer) -> Vec<(usize, usize)> {
     // Behind the device's part is the word for its end.
     let device = (descriptor.states as usize, geometry.device_layout().bytes + 4);
     let window = geometry.window.then(|| (descriptor.control as usize, geometry.window_layout().bytes));
-    [device].into_iter().chain(window).chain([(host, layout.marks), (host + layout.marks, layout.bytes - layout.marks)]).collect()
+    let pieces = [0, layout.turns, layout.requests, layout.staging, layout.marks, layout.bytes];
+    let host = pieces.windows(2).map(|piece| (host + piece[0], piece[1] - piece[0]));
+    [device].into_iter().chain(window).chain(host).collect()
 }
 
 /// A word of shared memory.
@@ -36,16 +37,19 @@ impl MockDevice {
         MemoryImage(parts(self.memory()).into_iter().map(words).collect())
     }
 
-    /// Puts the buffer's memory back to what it was, `meanwhile` before its last part. No kernel runs.
-    pub fn put_back(&self, image: &MemoryImage, meanwhile: impl FnOnce()) {
-        let put = |(start, words): &(usize, Vec<u32>)| {
+    /// Puts the buffer's memory back to what it was. No kernel runs.
+    pub fn put_back(&self, image: &MemoryImage) {
+        self.put_back_slowly(image, false, || ());
+    }
+
+    /// The same, and `meanwhile` behind each part; from the last part to the first, if `from_behind`.
+    pub fn put_back_slowly(&self, image: &MemoryImage, from_behind: bool, mut meanwhile: impl FnMut()) {
+        let parts: Vec<_> = if from_behind { image.0.iter().rev().collect() } else { image.0.iter().collect() };
+        for (start, words) in parts {
             // As in `image`.
             (*start..).step_by(4).zip(words).for_each(|(at, &value)| word(at).store(value, Ordering::Relaxed));
-        };
-        let Some((marks, others)) = image.0.split_last() else { return };
-        others.iter().for_each(put);
-        meanwhile();
-        put(marks);
+            meanwhile();
+        }
     }
 
     /// Writes a port's mark, as a device can that does not mind its own business.

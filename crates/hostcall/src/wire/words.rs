@@ -38,6 +38,7 @@ pub(crate) struct PortWords {
     requests: NonNull<u8>,
     replies: NonNull<u8>,
     marks: NonNull<AtomicU32>,
+    turns: NonNull<AtomicU32>,
     window: Option<WindowWords>,
     request_words: u32,
     reply_words: u32,
@@ -55,10 +56,12 @@ impl PortWords {
     /// while the words are used, and nobody makes references into it. If the geometry has a window, this is it.
     /// [`has_whole_words`] said yes.
     pub(super) unsafe fn new(base: NonNull<u8>, geometry: &Geometry, layout: &HostLayout, window: Option<WindowWords>) -> Self {
-        // SAFETY: all three offsets lie inside the buffer, as the caller promises.
-        let (requests, replies, marks) = unsafe { (base.add(layout.requests), base.add(layout.replies), base.add(layout.marks).cast()) };
+        // SAFETY: all offsets lie inside the buffer, as the caller promises.
+        let part = |at: usize| unsafe { base.add(at) };
+        let (requests, replies) = (part(layout.requests), part(layout.replies));
+        let (marks, turns) = (part(layout.marks).cast(), part(layout.turns).cast());
         let Geometry { request_words, reply_words, ports, .. } = *geometry;
-        Self { requests, replies, marks, window, request_words, reply_words, ports }
+        Self { requests, replies, marks, turns, window, request_words, reply_words, ports }
     }
 
     /// The mark of a port: memory that the device can reach, though it has no business there.
@@ -70,6 +73,18 @@ impl PortWords {
         assert!(port < self.ports, "port {port} has no mark");
         // SAFETY: one `u32` for each port lies there, as long as the words are used, and all accesses to it are atomic.
         unsafe { self.marks.add(port as usize).as_ref() }
+    }
+
+    /// The mark of the share that begins with a port: memory as that of a port's.
+    ///
+    /// # Panics
+    /// When there is no such port.
+    #[inline(always)]
+    pub(crate) fn turn(&self, first: u32) -> &AtomicU32 {
+        assert!(first < self.ports, "no share begins with port {first}");
+        // SAFETY: one `u32` for each lot of ports lies there, as long as the words are used, and all accesses to it are
+        // atomic.
+        unsafe { self.turns.add((first / Geometry::LOT) as usize).as_ref() }
     }
 
     /// The first of `count` words of a request area.
