@@ -49,7 +49,8 @@ pub(crate) enum Audit {
 /// A contiguous share of a buffer's ports.
 #[derive(Debug)]
 pub(crate) struct Share {
-    /// Serving threads take this lock by `try_lock` only: whoever finds it taken has nothing to do here.
+    /// Serving threads take this lock by `try_lock` only. Whoever finds it taken has nothing to do here for now, and looks
+    /// again before it sleeps without end.
     ports: Padded<Mutex<Ports>>,
     /// The last turn of [`Served::drain`] in which all ports were looked at.
     drained: AtomicU64,
@@ -164,13 +165,13 @@ impl Share {
     pub(crate) fn sweep(&self, served: &Arc<Served>, worker: &mut Worker, audit: Audit) -> Swept {
         let mut ports = match self.ports.0.try_lock() {
             Ok(ports) => ports,
-            Err(TryLockError::WouldBlock) => return Swept::default(),
+            Err(TryLockError::WouldBlock) => return Swept { taken: 0, left: false, busy: true },
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
         if !ports.is_put_back(served) {
             ports.put_back.end();
         } else if !ports.follow(served) {
-            return Swept { taken: 0, left: true };
+            return Swept { taken: 0, left: true, busy: false };
         }
         let turn = match &ports.draining {
             draining if draining.is_under_way() => draining.turn,
@@ -187,7 +188,7 @@ impl Share {
         let swept = swept.unwrap_or_else(|_| {
             while catch_unwind(AssertUnwindSafe(|| worker.recover(served))).is_err() {}
             // Nobody knows what was not looked at.
-            Swept { taken: 1, left: true }
+            Swept { taken: 1, left: true, busy: false }
         });
         if swept.taken > 0 && !ports.ports.is_empty() {
             ports.mark_turn(served);
@@ -210,12 +211,15 @@ pub(crate) struct Swept {
     pub(crate) taken: u32,
     /// Whether posts were left that have to wait until others have been handled.
     pub(crate) left: bool,
+    /// Whether somebody else was at the ports, who may not have seen what this sweep was to look for.
+    pub(crate) busy: bool,
 }
 
 impl std::ops::AddAssign for Swept {
     fn add_assign(&mut self, other: Self) {
         self.taken += other.taken;
         self.left |= other.left;
+        self.busy |= other.busy;
     }
 }
 
@@ -546,6 +550,22 @@ mod tests {
             assert_eq!(next_rung_portable(bells, 0, &shadow, from), expected);
             assert_eq!(next_rung(bells, 0, &shadow, from), expected);
         }
+    }
+
+    #[test]
+    fn a_thread_that_finds_its_ports_taken_looks_again_before_it_sleeps() {
+        let server = crate::Server::without_device().threads(1).without_built_in().start().unwrap();
+        let served = server.add_buffer(PortBuffer::in_process(Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(16, 32) }).unwrap()).0;
+        let held = served.shares[0].ports.0.lock().unwrap();
+        let limit = std::time::Duration::from_secs(60);
+        let drained = std::thread::scope(|scope| {
+            let drained = scope.spawn(|| server.parts.core.drain_by(&served, Some(std::time::Instant::now() + limit)));
+            // The thread is woken for it, and has nothing else to do.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            drop(held);
+            drained.join().unwrap()
+        });
+        assert!(drained, "the thread sleeps");
     }
 
     #[test]

@@ -354,7 +354,12 @@ impl Core {
                 for served in view.buffers.iter() {
                     last += served.shares[index].sweep(served, worker, Audit::Many(u32::MAX));
                 }
-                if last.taken > 0 || last.left {
+                if last.busy {
+                    // Who is at the ports may have come before what this thread was woken for.
+                    seat.rest();
+                    std::thread::sleep(Wake::NAP);
+                }
+                if last.taken > 0 || last.left || last.busy {
                     continue;
                 }
                 let elsewhere = view.is_launched_elsewhere();
