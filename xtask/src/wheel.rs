@@ -56,7 +56,9 @@ fn is_for_all(name: &str) -> bool {
 fn headers(sh: &Shell) -> Result<()> {
     let (from, to) = (crate::root().join("include"), crate::root().join(CRATE).join("python/hostcall/include"));
     sh.remove_path(&to)?;
-    copy(sh, &from, &to)
+    copy(sh, &from, &to)?;
+    // Its links lead to other folders of the repository.
+    Ok(sh.remove_path(to.join("README.md"))?)
 }
 
 /// The client for Triton's kernels.

@@ -88,7 +88,8 @@ pub struct HostLayout {
     pub replies: usize,
     /// Staging slots, written by whoever owns the slot at the time.
     pub staging: usize,
-    /// One `u32` per port, dense: the server's [mark](crate::port::ServerPort::mark). Written and read by the host only.
+    /// One `u32` per port, dense: the server's [mark](crate::port::ServerPort::mark). Written and read by the host
+    /// only.
     pub marks: usize,
     /// Size of the whole.
     pub bytes: usize,

@@ -1,5 +1,5 @@
-//! What a tool puts back that runs a kernel several times, and how long that takes: a kernel counts its runs in memory of
-//! each kind, while a thread of the host counts in pinned memory and looks whether it goes back. Docs:
+//! What a tool puts back that runs a kernel several times, and how long that takes: a kernel counts its runs in memory
+//! of each kind, while a thread of the host counts in pinned memory and looks whether it goes back. Docs:
 //! docs/reference/protocol.md. `ncu --set full target/release/examples/replay`
 
 use std::error::Error;

@@ -425,8 +425,8 @@ impl RingSet {
     pub(crate) fn marks(&self, ring: usize) -> [&AtomicU64; 2] {
         assert!(ring < self.sizes.rings());
         let start = self.sizes.at(ring);
-        // SAFETY: a word each of the last line of the gap before and of the first line of the gap behind the ring, inside
-        // memory that lives as long as `self`; all accesses are atomic.
+        // SAFETY: a word each of the last line of the gap before and of the first line of the gap behind the ring,
+        // inside memory that lives as long as `self`; all accesses are atomic.
         [start - GRANULE_BYTES, start + self.sizes.ring_bytes()]
             .map(|at| unsafe { AtomicU64::from_ptr(self.data.as_ptr().byte_add(at).cast()) })
     }

@@ -190,8 +190,8 @@ impl ServerPort {
         self.tag
     }
 
-    /// What it knows of the messages consumed, in one word: the last one's sequence number in the low 16 bits, and where
-    /// the next starts in the high ones.
+    /// What it knows of the messages consumed, in one word: the last one's sequence number in the low 16 bits, and
+    /// where the next starts in the high ones.
     #[inline(always)]
     pub const fn mark(&self) -> u32 {
         self.tag.seq() as u32 | (self.position as u32) << 16

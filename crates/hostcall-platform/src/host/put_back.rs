@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 /// Times how long memory is left alone that is being put back: by a profiler, say, that runs a kernel again.
 ///
-/// It is seen where a mark is not what the host has left there. What lies in the rest of the memory may still be what the
-/// last pass has sent, which must not be taken for the next one's. So there are two marks, one before all of it and one
-/// behind, and some time passes after both went back.
+/// It is seen where a mark is not what the host has left there. What lies in the rest of the memory may still be what
+/// the last pass has sent, which must not be taken for the next one's. So there are two marks, one before all of it and
+/// one behind, and some time passes after both went back.
 #[derive(Debug, Default)]
 pub struct PutBack {
     begun: Option<Instant>,

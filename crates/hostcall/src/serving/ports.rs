@@ -49,8 +49,8 @@ pub(crate) enum Audit {
 /// A contiguous share of a buffer's ports.
 #[derive(Debug)]
 pub(crate) struct Share {
-    /// Serving threads take this lock by `try_lock` only. Whoever finds it taken has nothing to do here for now, and looks
-    /// again before it sleeps without end.
+    /// Serving threads take this lock by `try_lock` only. Whoever finds it taken has nothing to do here for now, and
+    /// looks again before it sleeps without end.
     ports: Padded<Mutex<Ports>>,
     /// The last turn of [`Served::drain`] in which all ports were looked at.
     drained: AtomicU64,
@@ -256,8 +256,8 @@ impl Ports {
         self.ports.get(self.last).is_some_and(last)
     }
 
-    /// Follows memory that is put back, and serves what comes from there on, as soon as nobody writes it any more: whether
-    /// that is so.
+    /// Follows memory that is put back, and serves what comes from there on, as soon as nobody writes it any more:
+    /// whether that is so.
     #[cold]
     fn follow(&mut self, served: &Served) -> bool {
         // Relaxed: as marks of ports.

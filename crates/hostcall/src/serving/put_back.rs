@@ -2,9 +2,9 @@
 //!
 //! A profiler that replays a kernel puts all memory back, before each pass, that the device can reach: port states,
 //! requests, doorbells, replies, windows. What the host remembers of the ports stays, and is ahead of them then. So the
-//! server leaves a [mark](ServerPort::mark) of each port behind all that, and one of each share of ports before, which are
-//! put back with the rest. Where marks are not what the server remembers, it goes back to them, and serves the next pass
-//! as it has served the one before.
+//! server leaves a [mark](ServerPort::mark) of each port behind all that, and one of each share of ports before, which
+//! are put back with the rest. Where marks are not what the server remembers, it goes back to them, and serves the next
+//! pass as it has served the one before.
 //!
 //! The device can write marks, as it can write its requests. So a mark is checked as they are, and a device that writes
 //! one disturbs its own ports and nobody else's.

@@ -28,9 +28,9 @@ pub(super) fn read(window: &Window, lines: usize, effort: Effort) -> Result<Opti
     let time = effort.duration().as_nanos() as u64;
     let args = Args::new().address(window.address).value(lines as u32).value(time).address(counts.address());
     let start = Instant::now();
-    // SAFETY: the kernel's four parameters. It reads the window's first lines and writes the counts; both are kept until
-    // it has ended, by being freed only then if they are dropped before. Host and lanes meet in lines only, by relaxed
-    // accesses.
+    // SAFETY: the kernel's four parameters. It reads the window's first lines and writes the counts; both are kept
+    // until it has ended, by being freed only then if they are dropped before. Host and lanes meet in lines only, by
+    // relaxed accesses.
     unsafe { queue.launch(&kernel, Launch::linear(groups, GROUP_SIZE), args) }?;
     while !queue.is_idle()? {
         if start.elapsed() > effort.duration() + END {

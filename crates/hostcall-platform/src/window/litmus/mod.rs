@@ -82,7 +82,8 @@ impl Litmus {
 
 /// How long the storing threads may take to begin, in the midst of whatever else the machine does.
 const START: Duration = Duration::from_secs(2);
-/// How long readers may take beyond their time: a kernel waits while others hold all SMs. And the last stores to arrive.
+/// How long readers may take beyond their time: a kernel waits while others hold all SMs. And the last stores to
+/// arrive.
 const END: Duration = Duration::from_secs(5);
 /// Bursts of stores beside which the readers must have read.
 const ENOUGH: u64 = 16;
