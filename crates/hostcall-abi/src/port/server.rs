@@ -164,8 +164,8 @@ pub enum Polled {
     Malformed(Malformed),
 }
 
-/// What the host remembers of one port. It is read from shared memory in one case, and checked then: where a tool has put
-/// memory back ([`ServerPort::at_mark`]).
+/// What the host remembers of one port. It is read from shared memory in one case, and checked then: where a tool has
+/// put memory back ([`ServerPort::at_mark`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerPort {
     tag: Tag,
