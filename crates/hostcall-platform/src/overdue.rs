@@ -36,10 +36,15 @@ pub fn wait(what: impl FnOnce() -> String, done: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until a thread has ended. `what` says what is waited for, if it takes longer than [`SAY`].
-pub fn join<T>(thread: JoinHandle<T>, what: impl FnOnce() -> String) -> std::thread::Result<T> {
+/// Waits until a thread has ended, and gives what it returned. `what` says what is waited for, if it takes longer than
+/// [`SAY`]. `None`: it is the calling thread, which drops the last of something whose destructor waits for it. It ends
+/// when it has.
+pub fn join<T>(thread: JoinHandle<T>, what: impl FnOnce() -> String) -> Option<std::thread::Result<T>> {
+    if thread.thread().id() == std::thread::current().id() {
+        return None;
+    }
     wait(what, || thread.is_finished());
-    thread.join()
+    Some(thread.join())
 }
 
 /// Waits at most so long; if it was too short, gives `done` back.
@@ -67,6 +72,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_thread_that_is_to_wait_for_itself_goes_on() {
+        let ((give, given), (done, ended)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+        let thread = std::thread::spawn(move || {
+            let own: JoinHandle<()> = given.recv().unwrap();
+            done.send(join(own, || unreachable!("nobody waits")).is_none()).unwrap();
+        });
+        give.send(thread).unwrap();
+        assert!(ended.recv_timeout(Duration::from_secs(60)).unwrap());
+    }
+
+    #[test]
     fn a_wait_that_is_soon_over_says_nothing() {
         let mut looks = 0;
         wait(
@@ -77,7 +93,7 @@ mod tests {
             },
         );
         assert_eq!(looks, 20);
-        assert_eq!(join(std::thread::spawn(|| 7), || unreachable!("it has ended")).unwrap(), 7);
+        assert_eq!(join(std::thread::spawn(|| 7), || unreachable!("it has ended")).unwrap().unwrap(), 7);
     }
 
     #[test]
