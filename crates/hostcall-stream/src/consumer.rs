@@ -339,7 +339,9 @@ impl Consumer {
     /// Follows rings whose memory is put back, as soon as nobody writes it any more: whether that is so.
     #[cold]
     fn follow(&mut self, last: usize) -> bool {
-        let verdict = self.put_back.look(self.rings[last].is_all_put_back());
+        // A device that writes marks keeps nobody from the end. Pairs with the store in `Shared::end`.
+        let ended = self.shared.ended.load(Ordering::SeqCst);
+        let verdict = if ended { Verdict::Restore } else { self.put_back.look(self.rings[last].is_all_put_back()) };
         if verdict == Verdict::Wait {
             return false;
         }

@@ -111,7 +111,7 @@ fn what_was_sent_in_the_pass_before_is_not_taken_while_memory_is_put_back() {
         for pass in 1..=3 {
             let wave = device.wave(0).at_port(0);
             assert_eq!(ends(move || wave.call(ADD, &[pass])), Ok(vec![pass + 1000]));
-            device.put_back_slowly(&before, from_behind, || std::thread::sleep(Duration::from_millis(60)));
+            device.put_back_slowly(&before, from_behind, || std::thread::sleep(Duration::from_millis(10)));
         }
         std::thread::sleep(Duration::from_millis(60));
         assert_eq!(calls.load(Ordering::Relaxed), 3);
@@ -157,9 +157,39 @@ fn a_device_that_writes_marks_disturbs_itself_alone() {
     let _awake = server.keep_awake();
     assert_eq!(hostile.wave(0).at_port(0).call(ADD, &[1]), Ok(vec![1001]));
     for mark in [0, 1, u32::MAX, 0x8000, 0x7fff_0000, 0xffff_0001, 3 << 16 | 7, 1] {
-        (0..8).for_each(|port| hostile.write_mark(port, mark));
+        (0..8).for_each(|port| hostile.write_marks(port, mark, None));
         let wave = honest.wave(0);
         let answers = ends(move || (0..200).map(|x| wave.call(ADD, &[x])).collect::<Vec<_>>());
         assert_eq!(answers, (0..200).map(|x| Ok(vec![x + 1000])).collect::<Vec<_>>(), "mark {mark:#x}");
     }
+}
+
+#[test]
+fn a_device_that_writes_marks_for_ever_keeps_nobody_waiting_for_a_drain() {
+    let server =
+        Server::without_device().threads(1).service(posted_service("slow", |_: u32| std::thread::sleep(Duration::from_micros(200))));
+    let server = server.without_built_in().start().unwrap();
+    let buffer = || MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry(8, 32)).unwrap()));
+    // Two programs, so that turns end, and a drain takes several.
+    let (hostile, _honest) = (buffer(), buffer());
+    let stop = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut turn = 0;
+            // Relaxed: it orders nothing.
+            while stop.load(Ordering::Relaxed) == 0 {
+                turn += 1;
+                (0..8).for_each(|port| hostile.write_marks(port, turn % 1000, Some(turn | 1 << 31)));
+            }
+        });
+        for _ in 0..3 {
+            let raw = hostile.raw();
+            (0..8).for_each(|port| {
+                (0..30).for_each(|i| raw.send(port, i, Tag::new(1 + i as u16), 1, Flags::default(), 1, &[1]));
+                raw.ring(port, 30);
+            });
+            assert!(server.collect().panics.is_empty(), "it comes to an end");
+        }
+        stop.store(1, Ordering::Relaxed);
+    });
 }

@@ -29,12 +29,12 @@ impl PutBack {
     /// within 73 ms.)
     pub const SETTLES: Duration = Duration::from_millis(20);
     /// How long the second mark may take.
-    pub const LONGEST: Duration = Duration::from_secs(1);
+    pub const LONGEST: Duration = Duration::from_millis(500);
 
     /// A mark is not what was left there; `whole`: nor is the other one.
     pub fn look(&mut self, whole: bool) -> Verdict {
-        let (since, now) = (&mut self.begun, Instant::now());
-        let begun = *since.get_or_insert(now);
+        let now = Instant::now();
+        let begun = *self.begun.get_or_insert(now);
         let verdict = if !whole {
             self.whole = None;
             if now - begun < Self::LONGEST { Verdict::Wait } else { Verdict::Restore }

@@ -33,6 +33,8 @@ const TURN: u32 = 32;
 const SEGMENT: usize = 16 * LOT;
 /// Ports of a share of which a heartbeat looks at the next message, whatever their doorbells show.
 const HEARD: usize = 16;
+/// How often memory may be put back while a drain is asked for.
+const DISTURBED: u32 = 1;
 /// Sweeps of which one audits a few ports.
 const AUDIT_EVERY: u32 = 8;
 
@@ -75,6 +77,8 @@ struct Ports {
     put_back: PutBack,
     /// Sweeps that took something: the share's mark.
     turns: u32,
+    /// How often marks were not as they were left, since a drain was asked for.
+    disturbed: u32,
 }
 
 /// A drain that could not take everything at once. It ends at what each port held when it came to that port first,
@@ -124,6 +128,7 @@ impl Share {
                     at_once: AtOnce::default(),
                     put_back: PutBack::default(),
                     turns: 0,
+                    disturbed: 0,
                 };
                 first += count;
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
@@ -168,9 +173,14 @@ impl Share {
             Err(TryLockError::WouldBlock) => return Swept { taken: 0, left: false, busy: true },
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
+        // Pairs as below.
+        let asked = served.drain.load(Ordering::Acquire) != self.drained.load(Ordering::Relaxed);
+        if !asked {
+            ports.disturbed = 0;
+        }
         if !ports.is_put_back(served) {
             ports.put_back.end();
-        } else if !ports.follow(served) {
+        } else if !ports.follow(served, asked) {
             return Swept { taken: 0, left: true, busy: false };
         }
         let turn = match &ports.draining {
@@ -258,14 +268,18 @@ impl Ports {
 
     /// Follows memory that is put back, and serves what comes from there on, as soon as nobody writes it any more:
     /// whether that is so.
+    ///
+    /// A drain that was `asked` for is kept waiting by it [so often](DISTURBED) and no more: a device that writes marks
+    /// keeps nobody waiting for ever.
     #[cold]
-    fn follow(&mut self, served: &Served) -> bool {
+    fn follow(&mut self, served: &Served, asked: bool) -> bool {
         // Relaxed: as marks of ports.
         let whole = served.memory.words().turn(self.first).load(Ordering::Relaxed) != self.turns;
-        let verdict = self.put_back.look(whole);
+        let verdict = if asked && self.disturbed >= DISTURBED { Verdict::Restore } else { self.put_back.look(whole) };
         if verdict == Verdict::Wait {
             return false;
         }
+        self.disturbed = self.disturbed.saturating_add(1);
         for (port, (state, shadow)) in (self.first..).zip(self.ports.iter_mut().zip(&mut self.shadow)) {
             if verdict == Verdict::Follow && put_back::follow(served, port, state) {
                 *shadow = state.tag().payload().into();
@@ -273,8 +287,10 @@ impl Ports {
             put_back::mark(served, port, state);
         }
         self.mark_turn(served);
-        // What each port held is another matter now.
-        (self.draining.next, self.draining.left) = (0, Vec::new());
+        if verdict == Verdict::Follow {
+            // What each port held is another matter now.
+            (self.draining.next, self.draining.left) = (0, Vec::new());
+        }
         true
     }
 

@@ -52,9 +52,14 @@ impl MockDevice {
         }
     }
 
-    /// Writes a port's mark, as a device can that does not mind its own business.
-    pub fn write_mark(&self, port: u32, mark: u32) {
-        // Relaxed: pairs with the server's loads, which believe nothing.
-        self.memory().words().mark(port).store(mark, Ordering::Relaxed);
+    /// Writes the marks of a port and of the share that would begin with it, as a device can that does not mind its own
+    /// business.
+    pub fn write_marks(&self, port: u32, mark: u32, turn: Option<u32>) {
+        let words = self.memory().words();
+        // Relaxed, both: pair with the server's loads, which believe nothing.
+        words.mark(port).store(mark, Ordering::Relaxed);
+        if let Some(turn) = turn {
+            words.turn(port).store(turn, Ordering::Relaxed);
+        }
     }
 }

@@ -19,7 +19,6 @@ pub(super) fn read(window: &Window, lines: usize, effort: Effort) -> Result<Opti
     let bundle = ProgramBundle::new("window_litmus", vec![Image::new(ImageKind::Ptx, "sm_70", PTX.as_bytes())]);
     let kernel = device.load(&bundle)?.kernel("window_litmus")?;
     let counts = device.alloc::<u64>(4)?;
-    // Dropped first: it waits for the kernel.
     let running = Running(Some(device.queue()?));
     let Some(queue) = running.0.as_ref() else { return Ok(None) };
     queue.fill(&counts, 0)?;
