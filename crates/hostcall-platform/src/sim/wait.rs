@@ -46,15 +46,16 @@ pub(super) fn backoff(attempt: u32) {
     /// Sleeps of 10 µs before they grow.
     const SHORT: u32 = 32;
     // A hint: see `Running`.
-    let spins = if RUNNING.load(Ordering::Relaxed) < cores() { SPINS } else { 16 };
+    let alone = RUNNING.load(Ordering::Relaxed) < cores();
+    let (spins, short) = if alone { (SPINS, SHORT) } else { (16, 4) };
     if attempt >= PATIENT {
         asleep(|| _ = wait_patiently(attempt & !PATIENT));
     } else if attempt < spins {
         std::hint::spin_loop();
-    } else if attempt < spins + SHORT {
+    } else if attempt < spins + short {
         asleep(|| std::thread::sleep(Duration::from_micros(10)));
     } else {
-        let step = (attempt - spins - SHORT) / 4;
+        let step = (attempt - spins - short) / 4;
         asleep(|| std::thread::sleep(Duration::from_micros((20u64 << step.min(6)).min(1000))));
     }
 }
