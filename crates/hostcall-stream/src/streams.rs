@@ -22,7 +22,7 @@ use crate::file;
 use crate::filter::Filter;
 use crate::handler::Handler;
 use crate::memory::{RingSet, Sizes};
-use crate::registry::{Registered, numbered};
+use crate::registry::numbered;
 use crate::report::Report;
 use crate::schema::Schema;
 use crate::sites::{Site, Sites};
@@ -531,8 +531,10 @@ impl Streams {
             return self.summary();
         }
         let running = self.parts.shared.rings().iter().any(|set| set.device().in_flight() > 0);
-        let (counted, end_unknown) = &mut *self.parts.shared.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        *end_unknown |= running || counted.is_empty();
+        {
+            let (counted, end_unknown) = &mut *self.parts.shared.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            *end_unknown |= running || counted.is_empty();
+        }
         self.finish();
         self.summary()
     }
@@ -563,6 +565,8 @@ impl Streams {
                 tracing::error!(%error, "a sink has not kept everything");
             }
         }
+        // Nobody looks at them any more.
+        self.parts.shown = None;
     }
 }
 

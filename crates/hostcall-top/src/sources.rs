@@ -10,14 +10,19 @@ use hostcall_error::Origin;
 use crate::VARIABLE;
 use crate::view::View;
 
-/// Something that can be shown. It is asked on a thread of this crate's.
+/// Something that can be shown. It is asked on a thread of this crate's, and must not wait for anything that ends a
+/// [`Shown`].
 pub trait Source: Send + Sync {
     /// Adds what it is now to a view. `number` tells it from others of the process.
     fn add_to(&self, view: &mut View, number: u64);
 }
 
-/// While it lives, a source is shown.
-pub struct Shown(Arc<dyn Source>);
+/// While it lives, a source is shown. When it is dropped, nobody is looking at the source any more.
+pub struct Shown {
+    number: u64,
+    /// Keeps it: others look only while this lives.
+    _source: Arc<dyn Source>,
+}
 
 impl fmt::Debug for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,8 +30,14 @@ impl fmt::Debug for Shown {
     }
 }
 
+impl Drop for Shown {
+    fn drop(&mut self) {
+        sources().lock().retain(|(number, _)| *number != self.number);
+    }
+}
+
 struct Sources {
-    /// Numbers go up.
+    /// Numbers go up. Held for changes, and while somebody looks.
     all: Mutex<Vec<(u64, Weak<dyn Source>)>>,
     next: AtomicU64,
     began: Instant,
@@ -53,10 +64,7 @@ pub fn show(source: impl FnOnce() -> Arc<dyn Source>, tell: impl FnOnce(&dyn fmt
     let (sources, source) = (sources(), source());
     // Pairs with nothing: a counter orders only itself.
     let number = sources.next.fetch_add(1, Ordering::Relaxed);
-    let mut all = sources.lock();
-    all.retain(|(_, source)| source.strong_count() > 0);
-    all.push((number, Arc::downgrade(&source)));
-    drop(all);
+    sources.lock().push((number, Arc::downgrade(&source)));
     // A child that `fork` has made has a socket of its own.
     let mut origin = sources.origin.lock().unwrap_or_else(PoisonError::into_inner);
     if origin.is_none_or(|origin| !origin.is_here()) {
@@ -68,18 +76,10 @@ pub fn show(source: impl FnOnce() -> Arc<dyn Source>, tell: impl FnOnce(&dyn fmt
         #[cfg(not(unix))]
         tell(&format_args!("{VARIABLE} does nothing on this system: it has no Unix sockets"));
     }
-    Some(Shown(source))
-}
-
-impl Shown {
-    /// What is shown.
-    pub fn source(&self) -> &Arc<dyn Source> {
-        &self.0
-    }
+    Some(Shown { number, _source: source })
 }
 
 impl Sources {
-    /// Held for changes and copies of the list.
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, Weak<dyn Source>)>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,9 +96,10 @@ pub(crate) fn view() -> View {
         seconds: sources.began.elapsed().as_secs_f64(),
         ..View::default()
     };
-    let all: Vec<_> = sources.lock().iter().filter_map(|(number, source)| Some((*number, source.upgrade()?))).collect();
-    for (number, source) in all {
-        source.add_to(&mut view, number);
+    for (number, source) in &*sources.lock() {
+        if let Some(source) = source.upgrade() {
+            source.add_to(&mut view, *number);
+        }
     }
     view
 }

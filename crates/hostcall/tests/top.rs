@@ -15,7 +15,7 @@ use hostcall_top::{AskError, View, Watched};
 /// Set for the child process, which is looked at.
 const CHILD: &str = "HOSTCALL_TEST_TOP";
 /// Calls that the child has answered before one waits.
-const CALLS: u32 = 40;
+const CALLS: u64 = 40;
 
 /// Answers calls, and then one of a service that waits until standard input ends.
 fn child() {
@@ -28,7 +28,7 @@ fn child() {
     let server = Server::without_device().without_built_in().threads(2).services(services).start().unwrap();
     let _awake = server.keep_awake();
     let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry(5, 32)).unwrap()));
-    for x in 0..CALLS {
+    for x in 0..CALLS as u32 {
         assert_eq!(device.wave(0).call(1, &[x]), Ok(vec![2 * x]));
     }
     assert_eq!(device.wave(0).call(2, &[7]), Ok(vec![7 + 4]), "what waited goes on");
@@ -75,7 +75,7 @@ fn services_programs_and_who_waits_are_shown_while_a_process_runs() {
     assert_eq!((server.programs[0].ports, server.programs[0].open), (5, 1));
     assert_eq!((server.pool.running, server.pool.queued), (1, 0));
     let [double, hold] = &server.services[..] else { panic!("two services: {server:?}") };
-    assert_eq!((&*double.name, double.calls, double.failed, double.times.count()), ("Host__double", CALLS.into(), 0, CALLS.into()));
+    assert_eq!((&*double.name, double.calls, double.failed, double.times.count()), ("Host__double", CALLS, 0, CALLS));
     assert!(double.times.quantile(0.999).is_some_and(|time| !time.is_zero()));
     assert_eq!((&*hold.name, hold.times.count()), ("Host__hold", 0));
     let [waiting] = &server.waiting[..] else { panic!("one call: {server:?}") };
@@ -85,7 +85,7 @@ fn services_programs_and_who_waits_are_shown_while_a_process_runs() {
     assert!(longer.seconds > view.seconds);
     let mut others: Vec<Watched> = (0..15).map(|_| connect(&path)).collect();
     for other in &mut others {
-        assert_eq!(other.view().unwrap().servers[0].services[0].calls, CALLS.into());
+        assert_eq!(other.view().unwrap().servers[0].services[0].calls, CALLS);
     }
     let one_more = connect(&path).view();
     assert!(matches!(one_more, Err(AskError::Lost { .. })), "{one_more:?}");
