@@ -18,9 +18,12 @@ mod launch;
 mod new;
 mod options;
 mod run;
+mod screen;
 mod setup;
 mod stream;
 mod test;
+#[cfg(unix)]
+mod top;
 mod values;
 
 use std::error::Error;
@@ -63,6 +66,9 @@ enum Command {
     Bindgen(bindgen::Arguments),
     /// Shows, checks and converts recordings of message streams
     Stream(stream::Arguments),
+    /// Shows what the servers of a running process do: programs, services, who waits
+    #[cfg(unix)]
+    Top(top::Arguments),
     /// Says what this machine has and lacks, and how to fix it
     Doctor(doctor::Arguments),
     /// Installs the device toolchain, which builds for GPUs
@@ -90,6 +96,8 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Bindgen(arguments) => bindgen::run(arguments),
         Command::Stream(arguments) => stream::run(arguments),
+        #[cfg(unix)]
+        Command::Top(arguments) => top::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Setup(arguments) => setup::run(arguments),
     };

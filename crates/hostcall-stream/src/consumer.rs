@@ -10,16 +10,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
-use hostcall_abi::stream::{Packet, Rows};
+use hostcall_abi::stream::{Counters, Packet, Rows};
 use offload::host::{PutBack, Verdict};
 
 use crate::batch::{Head, Pending};
+use crate::counts::StreamCounts;
 use crate::dispatch::{Dispatch, Dispatches, Look};
 use crate::file::Recording;
 use crate::handler::Part;
 use crate::latest::Area;
 use crate::memory::RingSet;
-use crate::registry::{Registered, Registry};
+use crate::registry::{Registered, Registry, numbered};
 use crate::rest::{Rest, Senders};
 use crate::ring::Owned;
 use crate::view::Eye;
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) torn: AtomicU64,
     pub(crate) malformed: AtomicU64,
     pub(crate) handler_panics: AtomicU64,
+    /// What the devices had counted when somebody waited last, and whether one could not be asked.
+    pub(crate) counted: Mutex<(Vec<Counters>, bool)>,
 }
 
 impl Shared {
@@ -63,7 +66,31 @@ impl Shared {
             torn: AtomicU64::new(0),
             malformed: AtomicU64::new(0),
             handler_panics: AtomicU64::new(0),
+            counted: Mutex::default(),
         })
+    }
+
+    /// What has been counted for each stream, and whether a device could not be asked. What devices count is known
+    /// since somebody waited last.
+    pub(crate) fn counts(&self) -> (Vec<StreamCounts>, bool) {
+        let (counted, end_unknown) = &*self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |(number, stream): (u32, &Registered)| {
+            let counters = counted.get(number as usize - 1).copied().unwrap_or_default();
+            // Relaxed: whoever wants all of them has asked `Progress::has_reached` before.
+            let messages = stream.messages.load(Ordering::Relaxed);
+            StreamCounts {
+                name: stream.schema.name.clone(),
+                messages,
+                values: stream.values.load(Ordering::Relaxed),
+                dropped: counters.dropped,
+                waited: counters.waited,
+                filtered: counters.filtered,
+                // (More have been received than sent where some are sent since the device was asked, or it lies.)
+                overwritten: counters.sent.saturating_sub(messages),
+                unhandled: stream.unhandled.load(Ordering::Relaxed),
+            }
+        };
+        (numbered(&self.registry.all()).map(of).collect(), *end_unknown)
     }
 
     /// The rings that are read.

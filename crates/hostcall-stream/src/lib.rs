@@ -45,6 +45,7 @@ mod schema;
 pub mod sink;
 mod sites;
 mod streams;
+mod top;
 mod view;
 
 pub use batch::{Batch, Delivery, Head, Origin};

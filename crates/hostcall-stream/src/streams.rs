@@ -16,13 +16,13 @@ use offload::{Device, DeviceKind, LaunchedElsewhere, Program, Queue, Subscriptio
 
 use crate::builder::{Settings, StreamsBuilder};
 use crate::consumer::{Consumer, Shared};
-use crate::counts::{StreamCounts, Summary};
+use crate::counts::Summary;
 use crate::errors::{AttachError, FilterError, StartError, WaitError};
 use crate::file;
 use crate::filter::Filter;
 use crate::handler::Handler;
 use crate::memory::{RingSet, Sizes};
-use crate::registry::{Registered, numbered};
+use crate::registry::numbered;
 use crate::report::Report;
 use crate::schema::Schema;
 use crate::sites::{Site, Sites};
@@ -52,10 +52,10 @@ struct Parts {
     devices: Mutex<Vec<Watched>>,
     /// Held by who waits until everything has been read.
     draining: Mutex<()>,
-    /// What the devices had counted at the last [`Streams::wait`], and whether they could be asked.
-    counted: Mutex<(Vec<Counters>, bool)>,
     settings: Settings,
     ended: bool,
+    /// While others may look at it (`HOSTCALL_TOP`).
+    shown: Option<hostcall_top::Shown>,
 }
 
 /// The rings of a program, as it keeps them.
@@ -75,9 +75,9 @@ impl Streams {
             threads: Vec::new(),
             devices: Mutex::default(),
             draining: Mutex::default(),
-            counted: Mutex::default(),
             settings,
             ended: false,
+            shown: None,
         };
         let mut streams = Self { parts: Local::new(parts) };
         for index in 0..threads {
@@ -87,6 +87,7 @@ impl Streams {
             streams.parts.shared.started(thread.thread().clone());
             streams.parts.threads.push(thread);
         }
+        streams.parts.shown = crate::top::show(&streams.parts.shared, threads);
         Ok(streams)
     }
 
@@ -336,7 +337,7 @@ impl Streams {
         self.parts.shared.disarm();
         let failure = failed.or(lost);
         let counted = (counted, end_unknown);
-        *self.parts.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+        *self.parts.shared.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
         if let Some(recording) = &self.parts.shared.recording {
             recording.flush(&self.summary());
         }
@@ -430,29 +431,13 @@ impl Streams {
         if self.check_origin().is_err() {
             return Summary { end_unknown: true, ..Summary::default() };
         }
-        let (counted, end_unknown) = &*self.parts.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |(number, stream): (u32, &Registered)| {
-            let counters = counted.get(number as usize - 1).copied().unwrap_or_default();
-            // Relaxed: `Progress::has_reached` has been asked before.
-            let messages = stream.messages.load(Ordering::Relaxed);
-            StreamCounts {
-                name: stream.schema.name.clone(),
-                messages,
-                values: stream.values.load(Ordering::Relaxed),
-                dropped: counters.dropped,
-                waited: counters.waited,
-                filtered: counters.filtered,
-                // (More have been received than sent where some are sent since the device was asked, or it lies.)
-                overwritten: counters.sent.saturating_sub(messages),
-                unhandled: stream.unhandled.load(Ordering::Relaxed),
-            }
-        };
+        let (streams, end_unknown) = self.parts.shared.counts();
         Summary {
-            streams: numbered(&self.parts.shared.registry.all()).map(of).collect(),
+            streams,
             torn: self.parts.shared.torn.load(Ordering::Relaxed),
             malformed: self.parts.shared.malformed.load(Ordering::Relaxed),
             handler_panics: self.parts.shared.handler_panics.load(Ordering::Relaxed),
-            end_unknown: *end_unknown,
+            end_unknown,
             recording: self.parts.shared.recording.as_ref().map(|recording| Box::new(recording.recorded())),
             sinks: self.parts.settings.sinks.iter().map(|sink| sink.sunk()).collect(),
         }
@@ -546,8 +531,10 @@ impl Streams {
             return self.summary();
         }
         let running = self.parts.shared.rings().iter().any(|set| set.device().in_flight() > 0);
-        let (counted, end_unknown) = self.parts.counted.get_mut().unwrap_or_else(PoisonError::into_inner);
-        *end_unknown |= running || counted.is_empty();
+        {
+            let (counted, end_unknown) = &mut *self.parts.shared.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            *end_unknown |= running || counted.is_empty();
+        }
         self.finish();
         self.summary()
     }
@@ -578,6 +565,8 @@ impl Streams {
                 tracing::error!(%error, "a sink has not kept everything");
             }
         }
+        // Nobody looks at them any more.
+        self.parts.shown = None;
     }
 }
 

@@ -4,6 +4,7 @@
 mod open_call;
 mod panics;
 mod report;
+mod spans;
 pub(crate) mod stats;
 pub(crate) mod tally;
 pub(crate) mod trace;
@@ -12,3 +13,4 @@ pub(crate) use offload::overdue::tell;
 pub use open_call::OpenCall;
 pub(crate) use panics::{guard, install_hook};
 pub use report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report, UnknownService};
+pub(crate) use spans::Spanned;

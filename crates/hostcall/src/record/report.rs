@@ -307,6 +307,11 @@ impl Report {
     /// Programs of one buffer that a panic names.
     const PROGRAMS: usize = 4;
 
+    /// The programs that use the buffer, as far as they are remembered.
+    pub(crate) fn programs(&self) -> Vec<String> {
+        self.lock().programs.clone()
+    }
+
     /// A program uses the buffer.
     pub(crate) fn used_by(&self, program: &str) {
         let mut kept = self.lock();

@@ -94,12 +94,8 @@ impl Counters {
         histogram.saturating_record_n(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX), count);
     }
 
-    pub(crate) fn row(&self, name: &str, number: u16) -> ServiceStats {
-        let sum = |word: fn(&Count) -> &AtomicU64| {
-            let threads = self.threads.iter().map(|Padded(count)| word(count).load(Ordering::Relaxed));
-            // Pairs with `add` and `answered`.
-            threads.fold(word(&self.elsewhere).load(Ordering::Relaxed), u64::wrapping_add)
-        };
+    /// How long calls took, in nanoseconds, as all threads have recorded it; `None`: nothing was.
+    pub(crate) fn times(&self) -> Option<Histogram<u64>> {
         let mut all: Option<Histogram<u64>> = None;
         for Padded(part) in &self.latency {
             let part = part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +104,16 @@ impl Counters {
                 Some(all) => all.add(&*part).expect("histograms of the same bounds"),
             }
         }
-        let latency = all.filter(|h| !h.is_empty()).map(|h| {
+        all.filter(|h| !h.is_empty())
+    }
+
+    pub(crate) fn row(&self, name: &str, number: u16) -> ServiceStats {
+        let sum = |word: fn(&Count) -> &AtomicU64| {
+            let threads = self.threads.iter().map(|Padded(count)| word(count).load(Ordering::Relaxed));
+            // Pairs with `add` and `answered`.
+            threads.fold(word(&self.elsewhere).load(Ordering::Relaxed), u64::wrapping_add)
+        };
+        let latency = self.times().map(|h| {
             let at = |q| Duration::from_nanos(h.value_at_quantile(q));
             Latency { p50: at(0.5), p99: at(0.99), p999: at(0.999), max: Duration::from_nanos(h.max()) }
         });

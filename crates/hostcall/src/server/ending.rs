@@ -113,6 +113,8 @@ impl Server {
             Some(Ok(lost)) => tell(&format_args!("the trace is incomplete: {lost} spans came faster than they could be written")),
             Some(Err(error)) => tell(&format_args!("the trace is incomplete: {error}")),
         }
+        // Nobody looks at it any more, and nobody who did so has anything of it.
+        parts.shown = None;
         let mut report = std::mem::take(parts.left.get_mut().unwrap_or_else(PoisonError::into_inner));
         for live in buffers.iter() {
             report.absorb(live.report.take());
@@ -129,6 +131,7 @@ impl Server {
             device: self.parts.device.take(),
             subscription: self.parts.subscription.take(),
             helpers: self.parts.helpers.take(),
+            shown: self.parts.shown.take(),
             attached: Mutex::new(std::mem::take(&mut *self.attached())),
             plan: self.parts.plan.clone(),
             place: None,

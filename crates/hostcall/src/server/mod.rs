@@ -26,6 +26,7 @@ mod attach;
 mod ending;
 pub(crate) mod placement;
 pub mod std_programs;
+mod top;
 mod wait;
 
 pub use attach::{AttachError, Signature};
@@ -230,7 +231,9 @@ impl ServerBuilder {
             let NoProcessor { asked, allowed } = refused;
             ServerError::Placement { asked, allowed }
         })?;
-        let timed = self.stats || self.trace.is_some();
+        // Who looks at a process wants to know how long calls take.
+        let stats = self.stats || hostcall_top::is_wanted();
+        let timed = stats || self.trace.is_some();
         let trace = match self.trace {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
             None => None,
@@ -238,7 +241,7 @@ impl ServerBuilder {
         let can_help = self.waves_help && self.device.as_ref().is_some_and(|device| device.help_waiting(None));
         let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
-            registry: Arc::new(Registry::new(threads + helpers, self.stats)),
+            registry: Arc::new(Registry::new(threads + helpers, stats)),
             pool: Pool::new(self.blocking_threads.unwrap_or(512), stack),
             trace,
             #[cfg(feature = "tokio")]
@@ -268,6 +271,7 @@ impl ServerBuilder {
             builtins,
             left: Mutex::default(),
             down: false,
+            shown: None,
         };
         let mut server = Server { parts: Local::new(parts) };
         for service in self.services.into_iter().chain(built_in) {
@@ -300,6 +304,7 @@ impl ServerBuilder {
                 server.parts.core.set_busy(true);
             }
         }
+        server.parts.shown = top::show(&server);
         Ok(server)
     }
 }
@@ -338,6 +343,8 @@ pub(crate) struct Parts {
     left: Mutex<KernelReport>,
     /// Whether its threads have been ended.
     down: bool,
+    /// While others may look at it (`HOSTCALL_TOP`).
+    shown: Option<hostcall_top::Shown>,
 }
 
 /// A port buffer that a server serves.

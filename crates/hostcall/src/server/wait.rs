@@ -11,7 +11,7 @@ use offload::Queue;
 use super::{Awake, RemoveError, Server};
 use crate::record::{HandlerFailure, KernelReport, OpenCall};
 use crate::serving::running::Turn;
-use crate::serving::{Open, wait_by};
+use crate::serving::{Core, Open, wait_by};
 
 /// Why [`Server::wait`] is not a success.
 #[derive(thiserror::Error)]
@@ -110,7 +110,7 @@ impl Server {
         let start = Instant::now();
         let mut seen = Seen::default();
         let device = |source| WaitError::Device { source, report: Box::default() };
-        if queue.idle_within(start, limit, || seen.look(self)).map_err(device)? {
+        if queue.idle_within(start, limit, || seen.look(&self.parts.core)).map_err(device)? {
             let synchronized = queue.synchronize();
             if let Some(report) = self.collect_by(start.checked_add(limit)) {
                 return self.told(synchronized, report);
@@ -118,8 +118,8 @@ impl Server {
             // What the device failed with is told once.
             synchronized.map_err(device)?;
         }
-        seen.look(self);
-        Err(WaitError::Timeout { waited: start.elapsed(), open: seen.open_calls(self) })
+        seen.look(&self.parts.core);
+        Err(WaitError::Timeout { waited: start.elapsed(), open: seen.open_calls(&self.parts.core) })
     }
 
     /// While somebody waits, what is waited for may be kernels that others have launched.
@@ -195,12 +195,12 @@ impl Server {
 
 /// The handlers in which serving threads were seen, and since when.
 #[derive(Default)]
-struct Seen(Vec<Option<(Turn, u64, Instant)>>);
+pub(super) struct Seen(Vec<Option<(Turn, u64, Instant)>>);
 
 impl Seen {
-    fn look(&mut self, server: &Server) {
+    pub(super) fn look(&mut self, core: &Core) {
         // Waves that help are among them.
-        let threads: Vec<_> = server.parts.core.running().map(|running| running.now()).collect();
+        let threads: Vec<_> = core.running().map(|running| running.now()).collect();
         self.0.resize(threads.len(), None);
         for (seen, now) in self.0.iter_mut().zip(threads) {
             *seen = now.map(|(turn, lanes)| match *seen {
@@ -211,13 +211,13 @@ impl Seen {
     }
 
     /// With the messages that other threads answer. Those that are open longest come first.
-    fn open_calls(&self, server: &Server) -> Vec<OpenCall> {
-        let table = server.parts.core.registry.table();
+    pub(super) fn open_calls(&self, core: &Core) -> Vec<OpenCall> {
+        let table = core.registry.table();
         let name = |turn: Turn| table.name(turn.service());
         let running = self.0.iter().flatten();
         let running =
             running.map(|&(turn, lanes, since)| OpenCall { service: name(turn), port: turn.port(), lanes, open_for: since.elapsed() });
-        let buffers = server.parts.core.buffers();
+        let buffers = core.buffers();
         let opened = buffers.iter().flat_map(|live| live.all_opened()).filter_map(|open| open.open_call());
         let mut open: Vec<_> = running.chain(opened).collect();
         open.sort_by_key(|call| Reverse(call.open_for));

@@ -18,7 +18,7 @@ use super::failure::{Failure, HandlerResult};
 use super::handler::NowFn;
 use super::out::OutsIn;
 use super::registry::Registered;
-use crate::record::{Report, guard};
+use crate::record::{Report, Spanned, guard};
 use crate::tenant::Tenant;
 use crate::wire::Staging;
 
@@ -322,9 +322,12 @@ impl LaneCalls<'_> {
     /// Handles all that are left.
     pub(crate) fn handle(&mut self, handler: &NowFn) {
         let Facts { report, service, .. } = self.answers.facts;
-        while guard(report, service.name(), || handler.serve(self)).is_none() {
-            self.answers.panicked(handler.is_whole());
-        }
+        let lanes = self.answers.progress.left.count_ones();
+        Spanned::of(service.name(), || lanes).within(|| {
+            while guard(report, service.name(), || handler.serve(self)).is_none() {
+                self.answers.panicked(handler.is_whole());
+            }
+        });
     }
 
     /// Handles lane after lane.

@@ -15,7 +15,7 @@ use super::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress, bits_of
 use super::out::OutsIn;
 use super::registry::Registered;
 use crate::record::stats::Sample;
-use crate::record::{Report, guard};
+use crate::record::{Report, Spanned, guard};
 use crate::tenant::Tenant;
 use crate::wire::Staging;
 
@@ -113,13 +113,16 @@ impl<'a> Messages<'a> {
     /// Handles all of them.
     #[inline(always)]
     pub(crate) fn handle(&mut self, handler: &NowFn) {
-        let (report, service) = (self.report, self.service);
-        while guard(report, service.name(), || handler.serve_all(self)).is_none() {
-            let whole = handler.is_whole();
-            if let Some(mut calls) = self.current() {
-                calls.answers.panicked(whole);
+        let (report, service, messages) = (self.report, self.service, self.left);
+        let span = Spanned::of(service.name(), || messages.iter().map(|taken| taken.message.lanes()).sum());
+        span.within(|| {
+            while guard(report, service.name(), || handler.serve_all(self)).is_none() {
+                let whole = handler.is_whole();
+                if let Some(mut calls) = self.current() {
+                    calls.answers.panicked(whole);
+                }
             }
-        }
+        });
     }
 
     /// The loop, for [`Handler::serve_all`].

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use offload::host::{self, StackSize};
 use tokio::runtime::{Builder, Handle, Runtime as Tokio};
 
-use crate::record::guard;
+use crate::record::{Spanned, guard};
 use crate::service::answer::Answer;
 use crate::service::handler::ReplyFuture;
 use crate::service::lanes::Facts;
@@ -48,8 +48,8 @@ impl Runtime {
     }
 
     /// Runs a lane's future and answers with its result.
-    pub(super) fn spawn(&self, future: ReplyFuture, message: &Arc<dyn Answer>, done: Completion) {
-        let guarded = Guarded { future, message: message.clone() };
+    pub(super) fn spawn(&self, future: ReplyFuture, span: Spanned, message: &Arc<dyn Answer>, done: Completion) {
+        let guarded = Guarded { future, span, message: message.clone() };
         let Some(handle) = self.handle.get() else {
             return done.fail(HandlerError::new(0, "there is no runtime for async handlers"));
         };
@@ -70,9 +70,11 @@ impl Runtime {
     }
 }
 
-/// A future each of whose polls is guarded against panics: `None` once it has.
+/// A future each of whose polls is within its call's span, and guarded against panics: `None` once it has.
 struct Guarded {
     future: ReplyFuture,
+    /// Each poll is within it.
+    span: Spanned,
     message: Arc<dyn Answer>,
 }
 
@@ -80,9 +82,9 @@ impl Future for Guarded {
     type Output = Option<Result<Vec<u32>, Failure>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { future, message } = self.get_mut();
+        let Self { future, span, message } = self.get_mut();
         let Facts { report, service, .. } = message.facts();
-        match guard(report, service.name(), || future.as_mut().poll(cx)) {
+        match span.within(|| guard(report, service.name(), || future.as_mut().poll(cx))) {
             Some(poll) => poll.map(Some),
             None => Poll::Ready(None),
         }

@@ -15,7 +15,7 @@ use super::open::Open;
 use super::pool::{Attempt, Job, Pool};
 use super::served::Served;
 use super::threads::Core;
-use crate::record::guard;
+use crate::record::{Spanned, guard};
 use crate::service::answer::{Answer, Timing};
 use crate::service::call::Scratch;
 use crate::service::completion::Owed;
@@ -109,7 +109,7 @@ fn begin(exits: Exits<'_>, open: &Arc<dyn Answer>, lanes: u32, timing: Option<Ti
         if let Some(mut batch) = DeferredBatch::new(open.clone(), lanes, timing) {
             batch.start();
             // A panic drops the batch, which sees that and says so to the lanes.
-            guard(report, service.name(), || handler(batch));
+            Spanned::of(service.name(), || lanes).within(|| guard(report, service.name(), || handler(batch)));
         }
         return;
     }
@@ -134,14 +134,15 @@ fn begin_lane(exits: Exits<'_>, open: &Arc<dyn Answer>, rank: u32, scratch: &mut
         Ok(call) => call,
         Err(failure) => return done.fail(failure),
     };
+    let span = Spanned::of(service.name(), || 1);
     match &service.run {
         Run::Later(handler) => {
             // A panic drops the completion, which sees that and says so to the lane.
-            guard(report, service.name(), || handler(&mut call, done));
+            span.within(|| guard(report, service.name(), || handler(&mut call, done)));
         }
         #[cfg(feature = "tokio")]
-        Run::Future(handler) => match guard(report, service.name(), || handler(&mut call)) {
-            Some(Ok(future)) => exits.runtime.spawn(future, open, done),
+        Run::Future(handler) => match span.within(|| guard(report, service.name(), || handler(&mut call))) {
+            Some(Ok(future)) => exits.runtime.spawn(future, span, open, done),
             Some(Err(failure)) => done.fail(failure),
             None => done.fail(Failure::Panicked),
         },

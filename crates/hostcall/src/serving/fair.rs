@@ -59,6 +59,11 @@ impl<J> Fair<J> {
         (2 * self.most).saturating_add(self.programs.len() + 1)
     }
 
+    /// Jobs that run, jobs that wait, and the most of one program that run at a time.
+    pub(super) fn fill(&self) -> (usize, usize, usize) {
+        (self.running, self.programs.values().map(|program| program.jobs.len()).sum(), self.most)
+    }
+
     /// Queues a job of a program, which may have ended.
     pub(super) fn push(&mut self, number: Number, ended: bool, job: J) {
         let program = self.programs.entry(number).or_default();

@@ -141,6 +141,14 @@ impl Pool {
         Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new(), started: Condvar::new(), stack }))
     }
 
+    /// What it has to do now, for whoever looks.
+    pub(crate) fn fill(&self) -> hostcall_top::view::Pool {
+        let state = self.0.lock();
+        let (running, queued, most) = state.jobs.fill();
+        let [threads, running, queued, most] = [state.threads, running, queued, most].map(|count| count as u64);
+        hostcall_top::view::Pool { threads, running, queued, most }
+    }
+
     /// Starts the first thread, if there is none yet: when the first blocking service is registered.
     pub(crate) fn warm_up(&self) -> std::io::Result<()> {
         let mut state = self.0.lock();

@@ -14,7 +14,7 @@ use super::ports::Share;
 use super::threads::Core;
 use crate::record::Report;
 use crate::service::closing::Closing;
-use crate::tenant::Tenant;
+use crate::tenant::{Tenant, Thing};
 use crate::wire::PortBuffer;
 
 /// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the
@@ -166,6 +166,23 @@ impl Served {
     pub(crate) fn has_open_calls(&self) -> bool {
         // Pairs with the release in `close_call`.
         self.open_calls.load(Ordering::Acquire) != 0
+    }
+
+    /// What waits here to be answered or handled, for whoever looks.
+    pub(crate) fn fill(&self) -> hostcall_top::view::Program {
+        hostcall_top::view::Program {
+            number: self.tenant.number().to_bits(),
+            names: self.report.programs(),
+            ports: self.memory.geometry().ports.into(),
+            // Pair with `open_call`, `open_post` and their ends. Relaxed: numbers to be shown.
+            open: self.open_calls.load(Ordering::Relaxed).into(),
+            posts: self.open_posts.load(Ordering::Relaxed),
+            post_bytes: self.open_post_bytes.load(Ordering::Relaxed),
+            most_posts: self.post_bounds.messages,
+            descriptors: self.tenant.has(Thing::Descriptor),
+            waits: self.tenant.has(Thing::Wait),
+            printed: self.tenant.has(Thing::Printed),
+        }
     }
 
     /// Whether the port's message is open.

@@ -9,16 +9,13 @@ mod view;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hostcall_stream::file::{Error, Follower, follow};
-use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use super::code;
 use crate::Outcome;
+use crate::screen::{Screen, Stop, pressed};
 use model::Model;
 
 /// Which recording, and how it is shown.
@@ -61,33 +58,12 @@ pub(super) fn run(arguments: &Arguments, out: impl Write) -> Outcome {
         return lines(file, follower, *format, Duration::from_secs_f64(*every), out);
     }
     drop(out);
-    let stop = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, stop.clone())?;
-    }
-    // Relaxed: nothing is handed over with it.
-    let stopped = || stop.load(Ordering::Relaxed);
-    let Some(follower) = wait_for(file, stopped)? else { return Ok(code(true)) };
+    let stop = Stop::new()?;
+    let Some(follower) = wait_for(file, || stop.is_asked())? else { return Ok(code(true)) };
     let mut screen = Screen::new()?;
-    let shown = show(file, follower, &mut screen.0, stopped);
+    let shown = show(file, follower, &mut screen, || stop.is_asked());
     drop(screen);
     shown
-}
-
-/// The terminal while it is drawn on. A panic gives it back by the hook that ratatui sets.
-struct Screen(DefaultTerminal);
-
-impl Screen {
-    fn new() -> io::Result<Self> {
-        ratatui::try_init().map(Self)
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        ratatui::restore();
-    }
 }
 
 /// Waits until the recording begins; `None`: until it is enough.
@@ -148,7 +124,7 @@ fn lines(path: &Path, mut follower: Follower, format: Format, every: Duration, m
 }
 
 /// Draws until the recording ends and a key is pressed, or it is enough.
-fn show(path: &Path, mut follower: Follower, terminal: &mut DefaultTerminal, stopped: impl Fn() -> bool) -> Outcome {
+fn show(path: &Path, mut follower: Follower, terminal: &mut Screen, stopped: impl Fn() -> bool) -> Outcome {
     let (mut model, begin) = (Model::default(), Instant::now());
     let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let (mut last, mut right) = (begin, true);
@@ -177,18 +153,4 @@ fn show(path: &Path, mut follower: Follower, terminal: &mut DefaultTerminal, sto
             return Ok(code(right));
         }
     }
-}
-
-/// Whether somebody presses what ends it, within this time.
-fn pressed(within: Duration) -> io::Result<bool> {
-    match event::poll(within) {
-        Ok(true) => {}
-        Ok(false) => return Ok(false),
-        // A signal.
-        Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(false),
-        Err(error) => return Err(error),
-    }
-    let Event::Key(key) = event::read()? else { return Ok(false) };
-    let interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-    Ok(key.kind == KeyEventKind::Press && (interrupt || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc)))
 }

@@ -162,31 +162,9 @@ fn line(text: &str) -> String {
     Shown(text).to_string().chars().take(WORDS).collect()
 }
 
-/// `12.3 M`: a number in four digits at most.
-pub(super) fn short(number: u64) -> String {
-    let scaled = |factor: f64, sign: &str| {
-        let number = number as f64 / factor;
-        let places = if number < 9.995 { 2 } else { usize::from(number < 99.95) };
-        format!("{number:.places$} {sign}")
-    };
-    match number {
-        0..10_000 => number.to_string(),
-        10_000..999_500 => scaled(1e3, "k"),
-        999_500..999_500_000 => scaled(1e6, "M"),
-        999_500_000..999_500_000_000 => scaled(1e9, "G"),
-        _ => scaled(1e12, "T"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        let said = [0, 9_999, 10_000, 99_940, 99_950, 999_499, 999_500, 1_234_567, 52_600_000_000, u64::MAX].map(short);
-        assert_eq!(said, ["0", "9999", "10.0 k", "99.9 k", "100 k", "999 k", "1.00 M", "1.23 M", "52.6 G", "18446744 T"]);
-    }
 
     #[test]
     fn words_do_not_steer_a_terminal() {

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::model::{Model, short};
+use super::model::Model;
+use crate::screen::short;
 
 pub(super) fn print(model: &Model, seconds: f64, as_json: bool, out: &mut impl Write) -> io::Result<()> {
     for stream in model.streams.values() {

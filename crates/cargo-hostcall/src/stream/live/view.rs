@@ -6,7 +6,8 @@ use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph, Sparkline};
 
-use super::model::{Model, Program, Stream, short};
+use super::model::{Model, Program, Stream};
+use crate::screen::short;
 
 /// Columns of a stream's numbers; its name has what is left, and the rates of the past beside it.
 const NUMBERS: usize = 9;
