@@ -4,6 +4,7 @@ Prints `right` and ends with 0, or says what is wrong. A profiler may run a kern
 the kernel got, and that it called.
 """
 
+import faulthandler
 import sys
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from gpu_host import SOURCE, Host  # noqa: E402
 import hostcall as hc  # noqa: E402
 
 N = 10_000
+# What hangs says where.
+faulthandler.dump_traceback_later(30)
 host = Host()
 
 

@@ -1,5 +1,6 @@
 //! What a server runs on.
 
+use std::ops::Deref;
 use std::sync::Mutex;
 
 use offload::{Device, DeviceKind, Queue};
@@ -14,6 +15,26 @@ use crate::queue::lock;
 pub(crate) struct Opened {
     pub(crate) device: Device,
     queue: Mutex<Option<Queue>>,
+}
+
+/// A queue that is opened and dropped without the interpreter's lock: a driver may wait for a kernel in any of its
+/// functions (under a debugger it does), and the kernel for Python.
+#[derive(Debug)]
+pub(crate) struct Unlocked(Option<Queue>);
+
+impl Deref for Unlocked {
+    type Target = Queue;
+
+    fn deref(&self) -> &Queue {
+        self.0.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl Drop for Unlocked {
+    fn drop(&mut self) {
+        let queue = self.0.take();
+        Python::attach(|py| py.detach(|| drop(queue)));
+    }
 }
 
 impl Opened {
@@ -33,7 +54,11 @@ impl Opened {
     }
 
     /// The queue of a CUDA stream; none: the default stream, and on other devices the one queue that this has.
-    pub(crate) fn queue(&self, stream: Option<u64>) -> PyResult<Queue> {
+    pub(crate) fn queue(&self, py: Python<'_>, stream: Option<u64>) -> PyResult<Unlocked> {
+        py.detach(|| self.open_queue(stream)).map(|queue| Unlocked(Some(queue)))
+    }
+
+    fn open_queue(&self, stream: Option<u64>) -> PyResult<Queue> {
         if self.is_cuda() {
             let stream = stream.unwrap_or(0) as usize as *mut std::ffi::c_void;
             // SAFETY: `Server.wait` says that the stream lives; 0 is the default stream, which is always there.

@@ -44,8 +44,9 @@ impl SimModule {
     }
 
     /// Whether nothing that was launched is left to end.
-    fn idle(&self) -> PyResult<bool> {
-        self.shared.opened.queue(None)?.is_idle().map_err(of_device)
+    fn idle(&self, py: Python<'_>) -> PyResult<bool> {
+        let queue = self.shared.opened.queue(py, None)?;
+        py.detach(|| queue.is_idle()).map_err(of_device)
     }
 
     /// Starts a kernel. Its arguments are their bytes.
@@ -53,7 +54,7 @@ impl SimModule {
         let kernel = self.program.kernel(kernel).map_err(of_device)?;
         let args = arguments.iter().fold(Args::new(), |args, bytes| args.bytes(bytes));
         let launch = Launch { groups: grid, group_size: block, dynamic_shared: 0 };
-        let queue = self.shared.opened.queue(None)?;
+        let queue = self.shared.opened.queue(py, None)?;
         // A launch may wait for the simulator, and the simulator for Python. SAFETY: number and sizes of the arguments
         // are checked against the kernel's own table; what the addresses among them point at is what
         // `hostcall.sim.Module.launch` says its caller answers for.

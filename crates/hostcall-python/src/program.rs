@@ -42,7 +42,7 @@ pub(crate) fn start(py: Python<'_>, shared: &Shared, program: &[u8], threads: u3
         })
     })?;
     py.detach(|| reserve_stacks(&program, threads, stack)).map_err(of_device)?;
-    let queue = shared.opened.queue(None)?;
+    let queue = shared.opened.queue(py, None)?;
     let launch = program_launch(&entry, threads);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our
     // linker around it.

@@ -135,7 +135,7 @@ impl Server {
             timeout.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| invalid(format!("timeout: {error}"))));
         let limit = limit.transpose()?;
         self.shared.check()?;
-        let queue = self.shared.opened.queue(stream)?;
+        let queue = self.shared.opened.queue(py, stream)?;
         let began = Instant::now();
         loop {
             let left = limit.map_or(SLICE, |limit| limit.saturating_sub(began.elapsed()).min(SLICE));

@@ -196,7 +196,7 @@ impl Streams {
     #[pyo3(signature = (stream=None))]
     fn wait(&self, py: Python<'_>, stream: Option<u64>) -> PyResult<()> {
         let running = self.running()?;
-        let queue = self.server.opened.queue(stream)?;
+        let queue = self.server.opened.queue(py, stream)?;
         match py.detach(|| running.wait(&queue)) {
             Ok(_) => Ok(()),
             Err(WaitError::Device { source, .. }) => Err(of_device(source)),
@@ -206,8 +206,9 @@ impl Streams {
 
     /// Whether the kernels of the CUDA stream have ended.
     #[pyo3(signature = (stream=None))]
-    fn idle(&self, stream: Option<u64>) -> PyResult<bool> {
-        self.server.opened.queue(stream)?.is_idle().map_err(of_device)
+    fn idle(&self, py: Python<'_>, stream: Option<u64>) -> PyResult<bool> {
+        let queue = self.server.opened.queue(py, stream)?;
+        py.detach(|| queue.is_idle()).map_err(of_device)
     }
 
     /// The first batch of a stream, if one comes within so many seconds. It is gone then.

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use common::{eventually, geometry, with_window};
 use hostcall::__private::{Geometry, PortBuffer};
-use hostcall::Server;
-use hostcall::test_utils::{MockDevice, fixed_service, posted_service};
+use hostcall::test_utils::{MockDevice, definition, fixed_service, posted_service};
+use hostcall::{Server, Service};
 use hostcall_abi::{Flags, Tag};
 
 /// Both places where replies can lie.
@@ -98,6 +98,29 @@ fn posts_of_every_pass_are_handled_once_though_the_ring_laps() {
             ends(move || (0..1000).for_each(|_| wave.post(SUM, Flags::default(), &[1]).unwrap()));
             eventually("the posts are handled", || sum.load(Ordering::Relaxed) == 5 + 1000 * pass);
         }
+    }
+}
+
+#[test]
+fn a_pass_that_exits_ends_no_other() {
+    for geometry in geometries(4) {
+        let exit = Service::new(definition::<u32>("exit", Some(0)), |call| {
+            let code = call.fixed::<u32>()?;
+            call.report().exited(code as i32);
+            Ok(())
+        });
+        let server = Server::without_device().service(fixed_service("same", |x: u32| x)).service(exit).without_built_in().start().unwrap();
+        let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry).unwrap()));
+        let _awake = server.keep_awake();
+        let before = device.image();
+        for pass in 0..4 {
+            device.put_back(&before);
+            let wave = device.wave(0).at_port(0);
+            let answers = ends(move || [wave.call(1, &[pass]), wave.call(2, &[0]), wave.call(1, &[pass])]);
+            assert_eq!(answers[..2], [Ok(vec![pass]), Ok(vec![])], "pass {pass}");
+            assert!(answers[2].is_err(), "pass {pass} has ended");
+        }
+        assert_eq!(server.collect().exits, [0; 4]);
     }
 }
 

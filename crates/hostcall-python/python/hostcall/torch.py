@@ -30,20 +30,25 @@ def load_inline(
 ) -> Any:
     """``torch.utils.cpp_extension.load_inline`` for sources whose kernels call ``services``. ``more`` is passed on.
 
-    The stubs are included before the sources. ``kernel`` is any ``__global__`` function of them: ``Server.attach`` finds the module by its symbol.
+    Functions run without the interpreter lock, which the handlers of their kernels need while a launch blocks (``CUDA_LAUNCH_BLOCKING=1``, profilers):
+    they must not touch Python's objects. The stubs are included before the sources. ``kernel`` is any ``__global__`` function of them: ``Server.attach`` finds the module by its symbol.
     """
     extension = _need.package("torch.utils.cpp_extension", "torch", "hostcall.torch")
     cpp = [cpp_sources] if isinstance(cpp_sources, str) else list(cpp_sources)
     cuda = [cuda_sources] if isinstance(cuda_sources, str) else list(cuda_sources)
     return extension.load_inline(
         name,
-        cpp_sources=[*cpp, f"unsigned long long {_FUNCTION}();"],
+        cpp_sources=[*cpp, f"unsigned long long {_FUNCTION}();", _WITHOUT_LOCK],
         cuda_sources=["#include <hostcall_services.cuh>", *cuda, _binding(kernel)],
         functions=[*(functions or []), _FUNCTION],
         extra_include_paths=[_source.directory(*services), *extra_include_paths],
         with_cuda=True,
         **more,
     )
+
+
+#: PyTorch's own binding of each function, in the form that releases the lock.
+_WITHOUT_LOCK = "#define wrap_pybind_function wrap_pybind_function_no_gil"
 
 
 def _binding(kernel: str) -> str:

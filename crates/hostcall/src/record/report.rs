@@ -454,6 +454,12 @@ impl Report {
         report
     }
 
+    /// The kernel is run once more, from its beginning: its calls are served again. What was reported stays.
+    pub(crate) fn begin_again(&self) {
+        // Pairs with the load in `is_ended`.
+        self.ended.store(false, Ordering::Relaxed);
+    }
+
     fn end(&self) {
         // Pairs with the load in `is_ended`. A word that is written only when it changes stays in the caches of those
         // who read it.

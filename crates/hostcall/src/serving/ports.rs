@@ -288,6 +288,8 @@ impl Ports {
         }
         self.mark_turn(served);
         if verdict == Verdict::Follow {
+            // A pass that has ended by an exit or a panic ends no other.
+            served.report.begin_again();
             // What each port held is another matter now.
             (self.draining.next, self.draining.left) = (0, Vec::new());
         }
