@@ -46,6 +46,7 @@ const ERRORS: &[(&str, &[&str])] = &[
         &["AttachError", "Error", "FilterError", "ParseFilterError", "RecordError", "SelectError", "SinkError", "StartError", "WaitError"],
     ),
     ("hostcall-tablegen", &["FieldError"]),
+    ("hostcall-top", &["AskError"]),
 ];
 
 /// Crates that are programs, or libraries for other languages: nobody's `main` returns their errors.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::VARIABLE;
-use crate::sources::view;
+use crate::view::View;
 
 /// Clients that look at one process at a time.
 const MOST_CLIENTS: u32 = 16;
@@ -44,8 +44,8 @@ pub(crate) fn path_of(pid: u32) -> PathBuf {
     directory().join(format!("{pid}.sock"))
 }
 
-/// Opens this process's socket, and starts the thread that answers there.
-pub(crate) fn open() -> Result<(), OpenError> {
+/// Opens this process's socket, and starts the thread that answers there with what `view` gives.
+pub(crate) fn open(view: fn() -> View) -> Result<(), OpenError> {
     let asked = std::env::var_os(VARIABLE).unwrap_or_default();
     let path = if asked == "1" { path_of(std::process::id()) } else { PathBuf::from(asked) };
     let failed = |source| OpenError { path: path.clone(), source };
@@ -54,7 +54,7 @@ pub(crate) fn open() -> Result<(), OpenError> {
         sweep(&directory());
     }
     let listener = listen(&path).map_err(failed)?;
-    let spawned = std::thread::Builder::new().name("hostcall-top".to_owned()).spawn(move || answer_all(&listener));
+    let spawned = std::thread::Builder::new().name("hostcall-top".to_owned()).spawn(move || answer_all(&listener, view));
     spawned.map_err(failed)?;
     Ok(())
 }
@@ -110,7 +110,7 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Answers clients, each on a thread of its own, for as long as the process runs.
-fn answer_all(listener: &UnixListener) {
+fn answer_all(listener: &UnixListener, view: fn() -> View) {
     let clients = Arc::new(AtomicU32::new(0));
     for client in listener.incoming() {
         let Ok(client) = client else {
@@ -127,7 +127,7 @@ fn answer_all(listener: &UnixListener) {
         // No thread to be had: the client sees that it is sent away.
         let _ = std::thread::Builder::new().name("hostcall-top".to_owned()).spawn(move || {
             let _counted = counted;
-            answer(&client)
+            answer(&client, view)
         });
     }
 }
@@ -143,7 +143,7 @@ impl Drop for Counted {
 }
 
 /// A view for each line, until the client goes.
-fn answer(client: &UnixStream) -> io::Result<()> {
+fn answer(client: &UnixStream, view: fn() -> View) -> io::Result<()> {
     client.set_write_timeout(Some(PATIENCE))?;
     let mut lines = BufReader::new(client);
     loop {

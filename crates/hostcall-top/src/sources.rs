@@ -70,7 +70,7 @@ pub fn show(source: impl FnOnce() -> Arc<dyn Source>, tell: impl FnOnce(&dyn fmt
     if origin.is_none_or(|origin| !origin.is_here()) {
         *origin = Some(Origin::here());
         #[cfg(unix)]
-        if let Err(error) = crate::socket::open() {
+        if let Err(error) = crate::socket::open(view) {
             tell(&error);
         }
         #[cfg(not(unix))]
@@ -86,7 +86,7 @@ impl Sources {
 }
 
 /// What this process shows now.
-pub(crate) fn view() -> View {
+fn view() -> View {
     let sources = sources();
     let command = std::env::current_exe().ok();
     let command = command.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());

@@ -8,8 +8,9 @@ pub(crate) struct Spanned {
 }
 
 impl Spanned {
-    /// A span for a service, by its name on the wire. Without a subscriber that wants it, it is a branch. Its fields are
-    /// those of OpenTelemetry's conventions for remote procedure calls, so that what exports spans shows them as such.
+    /// A span for a service, by its name on the wire. Without a subscriber that wants it, it is a branch. Its fields
+    /// are those of OpenTelemetry's conventions for remote procedure calls, so that what exports spans shows them as
+    /// such.
     #[inline(always)]
     pub(crate) fn of(service: &str, lanes: impl FnOnce() -> u32) -> Self {
         #[cfg(feature = "spans")]
