@@ -1,5 +1,7 @@
 //! Calls of one wave on an otherwise idle device, answered by one fresh server after another.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use offload::{Args, Launch};
 
 use super::error::Error;
@@ -85,6 +87,47 @@ pub(super) fn means(session: &Session<'_>, kernel: &str, shape: Shape) -> Result
         Ok(out[0][0] as f64 / 1e3 / f64::from(calls))
     };
     (0..rig.scale.latency_samples).map(sample).collect()
+}
+
+/// The name of the row of [`busy`].
+pub(super) const BUSY: &str = "call.scalar.busy.p999";
+
+/// The time within which 99.9 % of one lane's calls are answered while half of this machine's processors do something
+/// else.
+pub(super) fn busy(session: &Session<'_>, floor_us: f64) -> Result<Row, Error> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let others = cores.div_ceil(2);
+    let over = AtomicBool::new(false);
+    let samples = std::thread::scope(|scope| {
+        // Ended however the measurement ends.
+        let _over = Over(&over);
+        for _ in 0..others {
+            let busy = || {
+                // Relaxed: it says nothing but that it is enough. Pairs with the drop of `Over`.
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            };
+            std::thread::Builder::new().spawn_scoped(scope, busy).map_err(Error::Thread)?;
+        }
+        samples(session, Shape::Scalar)
+    });
+    let mut samples = samples?;
+    samples.sort_by(f64::total_cmp);
+    let calls = samples.len();
+    let us = samples.get((calls * 999).div_ceil(1000).saturating_sub(1)).copied().unwrap_or(f64::NAN);
+    let note = format!("99.9 % of {calls} calls, {others} of {cores} processors busy");
+    Ok(Row { name: BUSY, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+}
+
+/// Says when it is dropped that it is enough.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        // Pairs with the loads in `busy`.
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Microseconds of each of many calls.

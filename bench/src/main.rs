@@ -275,6 +275,7 @@ fn few_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
     if sheet.wants_any(&["closed.call", "closed.learn"]) {
         sheet.pair(["closed.call", "closed.learn"], |floor| closed::rows(rig, threads, floor));
     }
+    sheet.row(latency::BUSY, |floor| latency::busy(&rig.session(threads)?, floor));
     sheet.row("idle.no_server", |_| idle::no_server(rig));
     if !sheet.wants_any(&["post.issue", "idle.none", "idle.quiet", "wake"]) {
         return Ok(());

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::target::Target;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 106] = [
+pub(super) const NAMES: [&str; 107] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -21,6 +21,7 @@ pub(super) const NAMES: [&str; 106] = [
     "call.scalar.device.no_window",
     "call.wide64.device",
     "call.wide64.device.no_window",
+    "call.scalar.busy.p999",
     "throughput.scalar.1",
     "throughput.scalar.1.no_window",
     "throughput.scalar",

@@ -26,6 +26,7 @@ impl Target {
                 "call.scalar.no_window" => RatioAtMost(1.10),
                 "call.wide64" => RatioAtMost(1.05),
                 "call.wide64.no_window" => RatioAtMost(1.25),
+                "call.scalar.busy.p999" => AtMost(20.0),
                 "throughput.scalar.1" => AtLeast(35e6),
                 "throughput.scalar.1.no_window" => AtLeast(20e6),
                 "throughput.scalar" | "post.rate" => AtLeast(150e6),
