@@ -272,6 +272,30 @@ fn async_handlers_run_side_by_side_on_one_runtime() {
     assert!(s.server.collect().handler_panics[0].message.contains("unlucky"));
 }
 
+#[cfg(feature = "tokio")]
+#[test]
+fn a_future_that_never_ends_is_dropped_with_its_server() {
+    let (begun, begins) = mpsc::channel();
+    let held = Arc::new(());
+    let here = Arc::downgrade(&held);
+    let never = Service::new_async(definition::<u32>("never", Some(1)), move |_| {
+        let (held, begun) = (held.clone(), begun.clone());
+        Ok(async move {
+            begun.send(()).unwrap();
+            std::future::pending::<()>().await;
+            drop(held);
+            Ok(0u32)
+        })
+    });
+    let s = serve(Server::without_device().service(never));
+    let device = s.device.clone();
+    let call = std::thread::spawn(move || device.wave(0).call_fixed::<u32, u32>(1, &1));
+    begins.recv().unwrap();
+    drop(s);
+    assert_eq!(call.join().unwrap(), Err(CallError::ServerGone));
+    eventually("the future is dropped", || here.upgrade().is_none());
+}
+
 #[test]
 fn every_post_is_handled_before_the_wait_returns() {
     let count = Arc::new(AtomicU32::new(0));

@@ -181,4 +181,45 @@ mod tests {
         assert!(ports.answered(0, Tag::new(1)) && !helpers.help());
         helpers.end();
     }
+
+    #[test]
+    fn waves_that_help_no_more_hold_on_to_no_service() {
+        for ended in [true, false] {
+            let held = Arc::new(());
+            let (here, told) = (Arc::downgrade(&held), mpsc::channel());
+            let service = fixed_service("held", move |x: u32| {
+                let _ = &held;
+                told.0.send(()).unwrap();
+                x
+            });
+            let (core, helpers, _, ports) = server([service]);
+            send(&ports, 0, 1);
+            assert!(helpers.help() && told.1.recv().is_ok());
+            core.registry.unregister(&core.registry.named("held").expect("it is registered"));
+            assert!(here.upgrade().is_some(), "the wave may go on helping");
+            if ended {
+                helpers.end()
+            } else {
+                assert!(!helpers.help(), "there is nothing to do")
+            }
+            core.join_reapers();
+            assert!(here.upgrade().is_none(), "ended: {ended}");
+            core.pool.close();
+        }
+    }
+
+    #[test]
+    fn a_device_that_says_twice_that_it_is_busy_is_busy_once() {
+        let (core, ..) = server([]);
+        for _ in 0..2 {
+            assert!(!core.wake.is_armed());
+            core.set_busy(true);
+            core.set_busy(true);
+            assert!(core.wake.is_armed());
+            core.set_busy(false);
+            core.set_busy(false);
+        }
+        assert!(!core.wake.is_armed());
+        core.pool.close();
+    }
 }

@@ -316,3 +316,29 @@ fn identity(dir: &OwnedFd) -> Result<Identity, Fault> {
     let stat = rustix::fs::fstat(dir)?;
     Ok((stat.st_dev, stat.st_ino))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::policy::{Access, DirGrant};
+
+    #[test]
+    fn the_way_back_out_of_a_directory_that_was_moved_meanwhile_leads_nowhere() {
+        let host = tempfile::tempdir().unwrap();
+        fs::create_dir_all(host.path().join("granted/a/b")).unwrap();
+        fs::create_dir(host.path().join("elsewhere")).unwrap();
+        let mut mounts = Mounts::default();
+        mounts.add(&DirGrant::new(host.path().join("granted"), "/", Access::ReadWrite)).unwrap();
+        let mut walk = Walk::new(&mounts, b"/", b"/").unwrap();
+        walk.go(b"a").unwrap();
+        let a = identity(walk.here.as_ref().unwrap()).unwrap();
+        walk.go(b"b").unwrap();
+        walk.leave().unwrap();
+        assert_eq!(identity(walk.here.as_ref().unwrap()), Ok(a), "nobody has moved it");
+        walk.go(b"b").unwrap();
+        fs::rename(host.path().join("granted/a/b"), host.path().join("elsewhere/b")).unwrap();
+        assert_eq!(walk.leave().unwrap_err(), Fault::LedOut);
+    }
+}
