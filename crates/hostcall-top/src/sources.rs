@@ -1,7 +1,7 @@
 //! Who has something to show, in this process.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -18,7 +18,10 @@ pub trait Source: Send + Sync {
 }
 
 /// While it lives, a source is shown. When it is dropped, nobody is looking at the source any more.
+///
+/// A child that `fork` has made has sources and a socket of its own; there, dropping its parent's does nothing.
 pub struct Shown {
+    sources: &'static Sources,
     number: u64,
     /// Keeps it: others look only while this lives.
     _source: Arc<dyn Source>,
@@ -32,22 +35,34 @@ impl fmt::Debug for Shown {
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        sources().lock().retain(|(number, _)| *number != self.number);
+        if self.sources.origin.is_here() {
+            self.sources.lock().retain(|(number, _)| *number != self.number);
+        }
     }
 }
 
+/// Those of one process.
 struct Sources {
+    origin: Origin,
     /// Numbers go up. Held for changes, and while somebody looks.
     all: Mutex<Vec<(u64, Weak<dyn Source>)>>,
     next: AtomicU64,
     began: Instant,
-    /// The process in which the socket is.
-    origin: Mutex<Option<Origin>>,
+    /// Whether somebody has opened the socket, or tried to.
+    opened: AtomicBool,
+    /// Those of a child that `fork` has made of this process, in the child. (Its parent's locks may be held there, by
+    /// threads that it does not have.)
+    child: OnceLock<Box<Sources>>,
 }
 
+/// Those of this process.
 fn sources() -> &'static Sources {
-    static SOURCES: OnceLock<Sources> = OnceLock::new();
-    SOURCES.get_or_init(|| Sources { all: Mutex::default(), next: AtomicU64::new(1), began: Instant::now(), origin: Mutex::default() })
+    static FIRST: OnceLock<Sources> = OnceLock::new();
+    let mut sources = FIRST.get_or_init(Sources::new);
+    while !sources.origin.is_here() {
+        sources = sources.child.get_or_init(|| Box::new(Sources::new()));
+    }
+    sources
 }
 
 /// Whether this process was asked to show itself: [`VARIABLE`].
@@ -65,10 +80,8 @@ pub fn show(source: impl FnOnce() -> Arc<dyn Source>, tell: impl FnOnce(&dyn fmt
     // Pairs with nothing: a counter orders only itself.
     let number = sources.next.fetch_add(1, Ordering::Relaxed);
     sources.lock().push((number, Arc::downgrade(&source)));
-    // A child that `fork` has made has a socket of its own.
-    let mut origin = sources.origin.lock().unwrap_or_else(PoisonError::into_inner);
-    if origin.is_none_or(|origin| !origin.is_here()) {
-        *origin = Some(Origin::here());
+    // Pairs with itself: one of them opens it. Relaxed: nothing is handed over.
+    if !sources.opened.swap(true, Ordering::Relaxed) {
         #[cfg(unix)]
         if let Err(error) = crate::socket::open(view) {
             tell(&error);
@@ -76,10 +89,21 @@ pub fn show(source: impl FnOnce() -> Arc<dyn Source>, tell: impl FnOnce(&dyn fmt
         #[cfg(not(unix))]
         tell(&format_args!("{VARIABLE} does nothing on this system: it has no Unix sockets"));
     }
-    Some(Shown { number, _source: source })
+    Some(Shown { sources, number, _source: source })
 }
 
 impl Sources {
+    fn new() -> Self {
+        Self {
+            origin: Origin::here(),
+            all: Mutex::default(),
+            next: AtomicU64::new(1),
+            began: Instant::now(),
+            opened: AtomicBool::new(false),
+            child: OnceLock::new(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, Weak<dyn Source>)>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,4 +126,32 @@ fn view() -> View {
         }
     }
     view
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_has_sources_of_its_own_whatever_its_parent_holds() {
+        let parents = sources();
+        // As a thread does that answers a client.
+        let _held = parents.lock();
+        // SAFETY: the child takes a lock of its own, and ends without running anything else.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0, "no process");
+        if pid == 0 {
+            // SAFETY: a child that hangs is ended by the system.
+            unsafe { libc::alarm(60) };
+            let own = sources();
+            let right = !std::ptr::eq(own, parents) && own.lock().is_empty() && std::ptr::eq(own, sources());
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(!right)) };
+        }
+        let mut status = 0;
+        // SAFETY: the child just made, an out parameter.
+        assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+        assert_eq!(status, 0, "{} is that it hung", libc::SIGALRM);
+        assert!(std::ptr::eq(sources(), parents));
+    }
 }
