@@ -9,6 +9,18 @@ use std::time::Duration;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
+/// How lines are printed where nothing is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// Seconds between two looks, of an option.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds)).ok_or_else(|| "give 0.01 to 3600 seconds".into())
+}
+
 /// The terminal while it is drawn on. A panic gives it back by the hook that ratatui sets.
 pub(crate) struct Screen(DefaultTerminal);
 

@@ -1,5 +1,6 @@
 //! Who has something to show, in this process.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -35,10 +36,17 @@ impl fmt::Debug for Shown {
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        if self.sources.origin.is_here() {
+        // Whoever looks may drop the last of what a service owned, and that may own a server. It cannot wait for itself,
+        // and forgets the source when it looks again.
+        if self.sources.origin.is_here() && !LOOKING.get() {
             self.sources.lock().retain(|(number, _)| *number != self.number);
         }
     }
+}
+
+thread_local! {
+    /// Whether this thread is looking.
+    static LOOKING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Those of one process.
@@ -111,7 +119,10 @@ impl Sources {
 
 /// What this process shows now.
 fn view() -> View {
-    let sources = sources();
+    look(sources())
+}
+
+fn look(sources: &Sources) -> View {
     let command = std::env::current_exe().ok();
     let command = command.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let mut view = View {
@@ -120,17 +131,41 @@ fn view() -> View {
         seconds: sources.began.elapsed().as_secs_f64(),
         ..View::default()
     };
-    for (number, source) in &*sources.lock() {
-        if let Some(source) = source.upgrade() {
-            source.add_to(&mut view, *number);
-        }
-    }
+    let mut all = sources.lock();
+    LOOKING.set(true);
+    all.retain(|(number, source)| source.upgrade().map(|source| source.add_to(&mut view, *number)).is_some());
+    LOOKING.set(false);
     view
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    /// Drops another one when it is looked at.
+    struct Owner(Mutex<Option<Shown>>);
+
+    impl Source for Owner {
+        fn add_to(&self, view: &mut View, _: u64) {
+            view.servers.push(crate::view::Server::default());
+            drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+
+    fn add(sources: &'static Sources, number: u64, source: Arc<dyn Source>) -> Shown {
+        sources.lock().push((number, Arc::downgrade(&source)));
+        Shown { sources, number, _source: source }
+    }
+
+    #[test]
+    fn what_is_dropped_while_somebody_looks_is_shown_no_more() {
+        let sources: &Sources = Box::leak(Box::new(Sources::new()));
+        let first = add(sources, 1, Arc::new(Owner(Mutex::default())));
+        let second = add(sources, 2, Arc::new(Owner(Mutex::new(Some(first)))));
+        assert_eq!([look(sources), look(sources)].map(|view| view.servers.len()), [2, 1]);
+        drop(second);
+        assert!(sources.lock().is_empty());
+    }
 
     #[test]
     fn a_child_has_sources_of_its_own_whatever_its_parent_holds() {

@@ -17,7 +17,7 @@ use hostcall_abi::Shown;
 use hostcall_top::{AskError, Found, VARIABLE, View, Watched};
 
 use crate::Outcome;
-use crate::screen::{Screen, Stop, pressed};
+use crate::screen::{Format, Screen, Stop, pressed, seconds};
 
 /// Which process, and how it is shown.
 #[derive(clap::Args)]
@@ -42,17 +42,6 @@ pub(crate) struct Arguments {
     /// End after so many looks; means --plain
     #[arg(long, value_name = "LOOKS", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-}
-
-/// How it is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds)).ok_or_else(|| "give 0.01 to 3600 seconds".into())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {

@@ -15,7 +15,7 @@ use hostcall_stream::file::{Error, Follower, follow};
 
 use super::code;
 use crate::Outcome;
-use crate::screen::{Screen, Stop, pressed};
+use crate::screen::{Format, Screen, Stop, pressed, seconds};
 use model::Model;
 
 /// Which recording, and how it is shown.
@@ -32,17 +32,6 @@ pub(super) struct Arguments {
     /// Seconds between two lines of each stream
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     every: f64,
-}
-
-/// How lines are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds)).ok_or_else(|| "give 0.01 to 3600 seconds".into())
 }
 
 /// How long is read before others have their turn, and how long one waits for more.
