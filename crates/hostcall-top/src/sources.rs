@@ -36,8 +36,8 @@ impl fmt::Debug for Shown {
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        // Whoever looks may drop the last of what a service owned, and that may own a server. It cannot wait for itself,
-        // and forgets the source when it looks again.
+        // Whoever looks may drop the last of what a service owned, and that may own a server. It cannot wait for
+        // itself, and forgets the source when it looks again.
         if self.sources.origin.is_here() && !LOOKING.get() {
             self.sources.lock().retain(|(number, _)| *number != self.number);
         }
