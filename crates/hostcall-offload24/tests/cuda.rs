@@ -50,18 +50,24 @@ fn driver(folder: &Path) -> PathBuf {
 
 /// What the program says of an image.
 fn said(folder: &Path, image: &Path) -> String {
+    said_with(folder, image, "limit,table,zeroed")
+}
+
+/// The same of a driver whose modules have these variables.
+fn said_with(folder: &Path, image: &Path, variables: &str) -> String {
     let driver = driver(folder).display().to_string();
     // Before the sources, so it is to be linked whether something has asked for it yet or not.
     let program = program_of(folder, "cuda24", &[source("cuda24.c")], true, &["-Wl,--no-as-needed", &driver]);
     let mut run = command(&program);
     run.arg(image).env("LD_LIBRARY_PATH", folder).env("OFFLOAD_PLATFORMS", "cuda");
-    run.env("FAKE_CUDA_KERNELS", "add,nothing").env("FAKE_CUDA_VARIABLES", "limit,table,zeroed");
+    run.env("FAKE_CUDA_KERNELS", "add,nothing").env("FAKE_CUDA_VARIABLES", variables);
     text(&succeed(&mut run).stdout)
 }
 
 /// Each symbol is asked for once and as what it is: anything else is an error of this driver. Launches leave the
 /// context current, and work whatever is current. Fills wait for nothing unless their patterns are long.
 const EXPECTED: &str = "\
+a lane's stack: 1024 bytes, 1024 once the program is loaded
 kernels: add nothing
 variables: limit table zeroed
 questions besides: 0
@@ -78,6 +84,16 @@ fn the_driver_is_asked_for_each_symbol_of_ptx_as_what_it_is() {
     let image = folder.path().join("image.ptx");
     std::fs::write(&image, PTX).unwrap();
     assert_eq!(said(folder.path(), &image), EXPECTED);
+}
+
+/// Opening a device changes no stack, nor does a program whose kernels the driver can tell what they need.
+#[test]
+fn stacks_grow_for_a_program_with_a_kernel_of_whose_stack_nobody_knows_the_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("image.ptx");
+    std::fs::write(&image, PTX).unwrap();
+    let said = said_with(folder.path(), &image, "limit,table,zeroed,__HOSTCALL_STACK__nothing");
+    assert!(said.contains("a lane's stack: 1024 bytes, 8192 once the program is loaded\n"), "{said}");
 }
 
 #[test]

@@ -38,3 +38,37 @@ fn a_service_of_the_builder_has_a_handle_by_its_name() {
     handle.unregister();
     assert!(s.server.service_handle("Host::add").is_none());
 }
+
+/// The processors that the calling thread may use, as Linux writes them.
+#[cfg(target_os = "linux")]
+fn allowed() -> String {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned()
+}
+
+/// In a child process: the environment is the whole process's.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_environment_says_where_servers_run_that_were_not_told() {
+    const CHILD: &str = "HOSTCALL_TEST_PLACEMENT";
+    let start = |builder: ServerBuilder| serve(builder.service(fixed_service("Host__alone", |_: u32| u32::from(allowed() == "0"))));
+    let alone = |builder| start(builder).device.wave(0).call(1, &[0]).unwrap() == [1];
+    let builder = || Server::without_device().without_built_in();
+    if std::env::var_os(CHILD).is_some() {
+        match builder().start() {
+            Ok(_) => println!("alone: {}, unless told: {}", alone(builder()), alone(builder().placement(hostcall::Placement::Anywhere))),
+            Err(error) => println!("refused: {error}"),
+        }
+        return;
+    }
+    let said = |value: &str| {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", std::thread::current().name().unwrap(), "--nocapture"]);
+        String::from_utf8(child.env(CHILD, "1").env("HOSTCALL_PLACEMENT", value).output().unwrap().stdout).unwrap()
+    };
+    assert!(said("far").contains("refused: HOSTCALL_PLACEMENT: `far` is no place for threads: write `anywhere`, `near`"));
+    if allowed().starts_with("0-") {
+        assert!(said("0").contains("alone: true, unless told: false"), "{}", said("0"));
+    }
+    assert!(said("").contains("alone: ") && said("near").contains("alone: "));
+}

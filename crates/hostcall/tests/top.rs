@@ -68,7 +68,12 @@ fn services_programs_and_who_waits_are_shown_while_a_process_runs() {
     let path = here.path().join("top.sock");
     let mut child = start(&path);
     let mut watched = connect(&path);
-    let view = until(&mut watched, "a call waits", |view| view.servers.iter().any(|server| !server.waiting.is_empty()));
+    // A look finds a call before its handler runs, and calls before they are counted.
+    let view = until(&mut watched, "a call waits, and the others are over", |view| {
+        let counted = |server: &hostcall_top::Server| server.services.iter().map(|service| service.times.count()).sum::<u64>() == CALLS;
+        let waits = |server: &hostcall_top::Server| server.waiting.len() == 1 && server.pool.running == 1 && server.pool.queued == 0;
+        view.servers.iter().any(|server| waits(server) && counted(server) && server.programs.iter().any(|program| program.open == 1))
+    });
     assert_eq!(view.pid, child.id());
     let [server] = &view.servers[..] else { panic!("one server: {view:?}") };
     assert_eq!((server.threads, server.programs.len()), (2, 1));
@@ -81,7 +86,9 @@ fn services_programs_and_who_waits_are_shown_while_a_process_runs() {
     let [waiting] = &server.waiting[..] else { panic!("one call: {server:?}") };
     assert_eq!((&*waiting.service, waiting.lanes), ("Host__hold", 1));
     // It goes on waiting, and others may look as well, but not without end.
-    let longer = until(&mut watched, "time passes", |view| view.servers[0].waiting[0].seconds > waiting.seconds);
+    let longer = until(&mut watched, "time passes", |view| {
+        view.servers[0].waiting.first().is_some_and(|call| call.seconds > waiting.seconds)
+    });
     assert!(longer.seconds > view.seconds);
     let mut others: Vec<Watched> = (0..15).map(|_| connect(&path)).collect();
     for other in &mut others {

@@ -12,6 +12,7 @@ extern long fake_launches, fake_asked;
 extern int fake_switched, fake_held, fake_waits, fake_modules, fake_streams;
 extern _Thread_local void *fake_current;
 extern void fake_release(void);
+extern size_t fake_stack;
 
 static void ok(const char *what, ol_result_t result) {
     if (result != OL_SUCCESS) {
@@ -142,10 +143,14 @@ int main(int argc, char **argv) {
     ol_kernel_launch_size_args_t once = {1, {1, 1, 1}, {1, 1, 1}, 0};
     long asked;
     int switched;
+    size_t opened;
+    fake_stack = 1 << 10;
     OK(olInit(NULL));
     OK(olIterateDevices(take, &device));
     OK(olCreateContext(1, &device, &context));
+    opened = fake_stack;
     OK(olCreateProgram(context, device, image, size, &program));
+    printf("a lane's stack: %zu bytes, %zu once the program is loaded\n", opened, fake_stack);
     asked = fake_asked;
     printf("kernels:");
     OK(olIterateSymbols(program, OL_SYMBOL_KIND_KERNEL, show, &count[0]));

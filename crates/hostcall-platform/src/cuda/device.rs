@@ -95,7 +95,7 @@ pub struct CudaInfo {
     pub shared_bytes: u32,
 }
 
-/// Stack of a lane, in bytes, where memory allows it.
+/// Stack of a lane, in bytes, once a program is loaded that needs it, and where memory allows it.
 const STACK_BYTES: usize = 8 << 10;
 
 /// An open GPU.
@@ -111,16 +111,18 @@ impl CudaDevice {
         let device = handle(driver, ordinal)?;
         let (info, cuda) = describe(driver, ordinal, device)?;
         let context = Context::primary(driver, device, &label(&info))?;
-        let opened = CudaDevice { context, info, cuda };
-        opened.make_room_for_stacks()?;
-        Ok(opened)
+        Ok(CudaDevice { context, info, cuda })
     }
 
-    /// Gives each lane a stack that formatting text and reading files fit into. The driver sizes stacks itself only for
-    /// kernels whose need it can tell beforehand, which ends at the first call through a pointer; for others it goes by
-    /// this limit, 1 KiB at first, and a lane that oversteps it is an illegal access. Whoever has asked for more keeps
-    /// it.
-    pub(super) fn make_room_for_stacks(&self) -> Result<(), Error> {
+    /// Gives each lane a stack that formatting text and reading files fit into, if nobody can tell how much one of the
+    /// module's kernels needs. The driver sizes stacks itself only for kernels whose need it can tell beforehand, which
+    /// ends at the first call through a pointer; for others it goes by this limit, 1 KiB at first, and a lane that
+    /// oversteps it is an illegal access. Whoever has asked for more keeps it.
+    pub(super) fn make_room_for_stacks_of(&self, module: &Module) -> Result<(), Error> {
+        if module.has_unbounded_stacks()? { self.make_room_for_stacks() } else { Ok(()) }
+    }
+
+    fn make_room_for_stacks(&self) -> Result<(), Error> {
         // The limit times the lanes that can be resident is set aside in device memory: at most a 32nd of it.
         let lanes = u64::from(self.info.resident_waves) * u64::from(self.info.wave_size);
         let affordable = self.info.memory_bytes / 32 / lanes.max(1);
@@ -199,7 +201,9 @@ unsafe impl BackendDevice for CudaDevice {
     }
 
     fn load(&self, program: &str, image: &Image) -> Result<Arc<dyn BackendProgram>, Error> {
-        Ok(Arc::new(Loaded(Arc::new(Module::load(&self.context, program, image)?))))
+        let module = Module::load(&self.context, program, image)?;
+        self.make_room_for_stacks_of(&module)?;
+        Ok(Arc::new(Loaded(Arc::new(module))))
     }
 
     fn queue(&self) -> Result<Box<dyn BackendQueue>, Error> {

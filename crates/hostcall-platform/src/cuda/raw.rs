@@ -134,9 +134,7 @@ impl Queue {
 
 /// A program of somebody else's module, and room for its lanes' stacks.
 fn borrowed(device: &Device, name: &str, module: Module) -> Result<Program, Error> {
-    if module.has_unbounded_stacks()? {
-        cuda(device)?.make_room_for_stacks()?;
-    }
+    cuda(device)?.make_room_for_stacks_of(&module)?;
     Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))).of_others())
 }
 
@@ -146,7 +144,7 @@ impl Program {
     ///
     /// If nobody can tell how much stack one of its kernels needs (which formats text, calls through pointers or calls
     /// itself, and was built by `hostcall-build`), the context's [stacks](Limit::StackBytes) grow to 8 KiB, as for
-    /// every device that is opened here: its lanes would overstep the driver's 1 KiB. Others leave them as they are.
+    /// such a program that is loaded here: its lanes would overstep the driver's 1 KiB. Others leave them as they are.
     ///
     /// # Safety
     /// * `module` is a live module of the device's context, and outlives the result and its kernels and globals.

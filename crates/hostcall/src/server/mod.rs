@@ -32,7 +32,7 @@ mod wait;
 pub use attach::{AttachError, Signature};
 use attach::{Attached, BufferPlan};
 pub use ending::{InHandler, RemoveError};
-use placement::{NoProcessor, Place, Placement};
+use placement::{NoProcessor, ParsePlacementError, Place, Placement};
 pub use wait::WaitError;
 
 /// Why a server did not start, or lost a service.
@@ -53,6 +53,9 @@ pub enum ServerError {
         /// Those that this process may use.
         allowed: Vec<usize>,
     },
+    /// `HOSTCALL_PLACEMENT` says no place for the serving threads.
+    #[error("HOSTCALL_PLACEMENT: {0}")]
+    PlacementVariable(#[from] ParsePlacementError),
     /// The system gave no thread.
     #[error("cannot start a thread of the server: {0}")]
     Thread(#[source] std::io::Error),
@@ -90,7 +93,7 @@ pub struct ServerBuilder {
     stats: bool,
     trace: Option<PathBuf>,
     plan: BufferPlan,
-    placement: Placement,
+    placement: Option<Placement>,
     waves_help: bool,
     pub(crate) policy: Policy,
     pub(crate) no_built_in: bool,
@@ -108,9 +111,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Where the serving threads run, and with them those that they start for handlers. Default: anywhere.
+    /// Where the serving threads run, and with them those that they start for handlers, and those that handlers start.
+    /// Default: as `HOSTCALL_PLACEMENT` says (`anywhere`, `near`, `node:1`, or processors as `0-27,56`), and without
+    /// it near the device.
     pub fn placement(mut self, placement: Placement) -> Self {
-        self.placement = placement;
+        self.placement = Some(placement);
         self
     }
 
@@ -227,7 +232,8 @@ impl ServerBuilder {
         if let Some(device) = &self.device {
             self.plan.check(device.info(), threads)?;
         }
-        let place = self.placement.find(self.device.as_ref().map(Device::info)).map_err(|refused| {
+        let placement = self.placement.map_or_else(Placement::of_environment, Ok)?;
+        let place = placement.find(self.device.as_ref().map(Device::info)).map_err(|refused| {
             let NoProcessor { asked, allowed } = refused;
             ServerError::Placement { asked, allowed }
         })?;

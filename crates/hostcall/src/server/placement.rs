@@ -9,16 +9,22 @@ use std::str::FromStr;
 
 use offload::DeviceInfo;
 
+/// The variable that says where servers' threads run that were not told by their program: C's and Python's, too.
+const VARIABLE: &str = "HOSTCALL_PLACEMENT";
+
+/// Where the system tells of devices.
+const DEVICES: &str = "/sys/bus/pci/devices";
+
 /// Where the threads of a server run, and the memory lies that they poll.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Placement {
     /// Wherever the system puts them.
-    #[default]
     Anywhere,
     /// On the processors of the NUMA node to which the device is attached, as far as this process may use them. Where
-    /// the system does not say which those are (the simulator, containers without `/sys`, systems other than Linux):
-    /// anywhere, which the log tells at the level of `debug`.
+    /// those are all that it may use, or the system does not say which they are (the simulator, containers without
+    /// `/sys`, systems other than Linux): anywhere, which the log tells at the level of `debug`.
+    #[default]
     NearDevice,
     /// On the processors of this NUMA node, by its number in the system, as far as this process may use them. For
     /// measuring what the wrong node costs. With none that it may use, or no such node, the server does not start.
@@ -65,6 +71,14 @@ impl FromStr for Placement {
 }
 
 impl Placement {
+    /// What the environment says: `HOSTCALL_PLACEMENT`, with the words of [`FromStr`]; near the device without it.
+    pub(crate) fn of_environment() -> Result<Self, ParsePlacementError> {
+        match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+            Some(value) => value.to_string_lossy().parse(),
+            None => Ok(Self::default()),
+        }
+    }
+
     /// The processors that [`Placement::NearDevice`] means for a device, for people: `0-27,56-83, NUMA node 0`. `None`:
     /// the system does not say.
     pub fn near(device: &DeviceInfo) -> Option<String> {
@@ -77,10 +91,10 @@ impl Placement {
         match self {
             Self::Anywhere => Ok(None),
             Self::NearDevice => {
-                let place = device.and_then(near);
+                let place = device.and_then(near).filter(|place| place.is_a_part_of(system::allowed().as_deref()));
                 match &place {
                     Some(place) => tracing::debug!(processors = place.list(), "serving threads run near their device"),
-                    None => tracing::debug!("the system does not say which processors are near the device: serving threads run anywhere"),
+                    None => tracing::debug!("all processors are near the device, or nobody says which: serving threads run anywhere"),
                 }
                 Ok(place)
             }
@@ -99,14 +113,19 @@ impl Placement {
 
 /// The processors of the device's NUMA node that this process may use.
 fn near(device: &DeviceInfo) -> Option<Place> {
-    let directory = Path::new("/sys/bus/pci/devices").join(device.pci_bus_id.as_ref()?);
+    near_in(Path::new(DEVICES), device)
+}
+
+/// The same, where `devices` has a folder for each.
+fn near_in(devices: &Path, device: &DeviceInfo) -> Option<Place> {
+    let directory = devices.join(device.pci_bus_id.as_ref()?);
     let list = fs::read_to_string(directory.join("local_cpulist")).ok()?;
     common(&parse(&list)?, &system::allowed()?)
 }
 
 /// The device's NUMA node; `None`: the system does not say, or has but one.
 fn numa_node(device: &DeviceInfo) -> Option<u32> {
-    let file = Path::new("/sys/bus/pci/devices").join(device.pci_bus_id.as_ref()?).join("numa_node");
+    let file = Path::new(DEVICES).join(device.pci_bus_id.as_ref()?).join("numa_node");
     // -1: none.
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
@@ -133,6 +152,11 @@ fn parse(list: &str) -> Option<Vec<usize>> {
 }
 
 impl Place {
+    /// Whether it is not all of these, where anybody knows them.
+    fn is_a_part_of(&self, allowed: Option<&[usize]>) -> bool {
+        allowed.is_some_and(|allowed| allowed != self.0)
+    }
+
     /// The calling thread, and those that it starts, run there from now on. If the system does not allow it (any more)
     /// they run where they did.
     pub(crate) fn enter(&self) {
@@ -237,6 +261,26 @@ mod tests {
         found.sort_unstable();
         assert_eq!(Some(found), system::allowed());
         assert!(Placement::Node(1 << 20).find(None).unwrap_err().asked.is_empty());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn near_a_device_is_where_the_system_says() {
+        let all = system::allowed().unwrap();
+        let first = all[0];
+        let devices = tempfile::tempdir().unwrap();
+        let mut info = offload::Device::sim(Default::default()).unwrap().info().clone();
+        assert_eq!(near_in(devices.path(), &info), None, "the simulator is nowhere");
+        info.pci_bus_id = Some("0000:1b:00.0".to_owned());
+        assert_eq!(near_in(devices.path(), &info), None, "the system does not know it");
+        let folder = devices.path().join("0000:1b:00.0");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("local_cpulist"), format!("{first},{}\n", 1 << 15)).unwrap();
+        assert_eq!(near_in(devices.path(), &info), Some(Place(vec![first])), "as far as this process may use them");
+        fs::write(folder.join("local_cpulist"), format!("{}\n", 1 << 15)).unwrap();
+        assert_eq!(near_in(devices.path(), &info), None, "none of them is this process's");
+        assert!(Place(vec![1]).is_a_part_of(Some(&[1, 2])) && !Place(vec![1, 2]).is_a_part_of(Some(&[1, 2])));
+        assert!(!Place(vec![1]).is_a_part_of(None));
     }
 
     #[test]

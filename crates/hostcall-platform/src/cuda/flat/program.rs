@@ -8,6 +8,7 @@ use super::{Flat, FlatStream};
 use crate::backend::{BackendProgram, GlobalInfo};
 use crate::cuda::image::{self, Capability, Form};
 use crate::cuda::module::{Loaded, Module};
+use crate::cuda::raw::cuda;
 use crate::cuda::release::Resource;
 use crate::error::Error;
 use crate::program::Program;
@@ -146,6 +147,7 @@ impl Flat {
         let what = check(bytes, self.cuda_info()?.capability)?;
         let arch = architecture(what, bytes).unwrap_or_else(|| "fatbin".to_owned());
         let module = Module::load_bytes(&self.context, "image", &arch, bytes, what == What::Ptx)?;
+        cuda(&self.device)?.make_room_for_stacks_of(&module)?;
         let names = |list: &List| by_priority(bytes, list.prefix).into_iter().map(|(_, name)| name).collect::<Vec<_>>();
         // What was not constructed is not destroyed.
         let mut image = Image { flat: self.clone(), loaded: Loaded(Arc::new(module)), destructors: Vec::new() };
