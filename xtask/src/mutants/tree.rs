@@ -139,6 +139,8 @@ fn programs(messages: Vec<Message>) -> Result<Vec<Program>> {
         }
     }
     ensure!(!programs.is_empty(), "there are no programs of tests");
+    // Cargo tells of them in another order when they are built already, and the plan has their numbers.
+    programs.sort_by(|a: &Program, b: &Program| a.name.cmp(&b.name));
     Ok(programs)
 }
 
