@@ -70,8 +70,9 @@ fn services_programs_and_who_waits_are_shown_while_a_process_runs() {
     let mut watched = connect(&path);
     // A look finds a call before its handler runs, and calls before they are counted.
     let view = until(&mut watched, "a call waits, and the others are over", |view| {
-        let counted = |server: &hostcall_top::Server| server.services.iter().map(|service| service.times.count()).sum::<u64>() == CALLS;
-        let waits = |server: &hostcall_top::Server| server.waiting.len() == 1 && server.pool.running == 1 && server.pool.queued == 0;
+        let counted =
+            |server: &hostcall_top::view::Server| server.services.iter().map(|service| service.times.count()).sum::<u64>() == CALLS;
+        let waits = |server: &hostcall_top::view::Server| server.waiting.len() == 1 && server.pool.running == 1 && server.pool.queued == 0;
         view.servers.iter().any(|server| waits(server) && counted(server) && server.programs.iter().any(|program| program.open == 1))
     });
     assert_eq!(view.pid, child.id());
@@ -86,9 +87,8 @@ fn services_programs_and_who_waits_are_shown_while_a_process_runs() {
     let [waiting] = &server.waiting[..] else { panic!("one call: {server:?}") };
     assert_eq!((&*waiting.service, waiting.lanes), ("Host__hold", 1));
     // It goes on waiting, and others may look as well, but not without end.
-    let longer = until(&mut watched, "time passes", |view| {
-        view.servers[0].waiting.first().is_some_and(|call| call.seconds > waiting.seconds)
-    });
+    let longer =
+        until(&mut watched, "time passes", |view| view.servers[0].waiting.first().is_some_and(|call| call.seconds > waiting.seconds));
     assert!(longer.seconds > view.seconds);
     let mut others: Vec<Watched> = (0..15).map(|_| connect(&path)).collect();
     for other in &mut others {
