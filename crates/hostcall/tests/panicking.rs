@@ -16,7 +16,8 @@ use tracing::{Event, Metadata, Subscriber};
 /// Panics at as many events as it was told to, of modules whose names begin with [`WHERE`].
 struct Panicking;
 
-/// How many events are still to panic, and how many have.
+/// How many events are to come before, how many are still to panic, and how many have.
+static BEFORE: AtomicU32 = AtomicU32::new(0);
 static LEFT: AtomicU32 = AtomicU32::new(0);
 static PANICKED: AtomicU32 = AtomicU32::new(0);
 static WHERE: Mutex<&str> = Mutex::new("");
@@ -33,7 +34,11 @@ impl Subscriber for Panicking {
     fn event(&self, event: &Event<'_>) {
         let here = *WHERE.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = event.metadata().target().starts_with(here);
-        if wanted && LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
+        let less_one = |left: u32| left.checked_sub(1);
+        if wanted && LEFT.load(Ordering::Relaxed) > 0 && BEFORE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less_one).is_ok() {
+            return;
+        }
+        if wanted && LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less_one).is_ok() {
             PANICKED.fetch_add(1, Ordering::Relaxed);
             panic!("the subscriber panics");
         }
@@ -71,6 +76,45 @@ fn a_subscriber_that_panics_fails_the_call_that_it_was_told_of_and_the_next_is_s
     for x in 0..100 {
         assert_eq!(s.device.wave(0).call(1, &[x]), Ok(vec![2 * x]));
     }
+}
+
+/// The second of three messages that are taken together, all with their ports' first tag.
+#[test]
+fn a_subscriber_that_panics_between_messages_fails_one_and_the_others_get_their_answers() {
+    let (tell, told) = std::sync::mpsc::channel();
+    let (let_go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let gate = fixed_service("gate", move |x: u32| {
+        tell.send(()).unwrap();
+        wait.lock().unwrap().recv().unwrap();
+        x
+    });
+    let services = [gate, fixed_service("double", |x: u32| 2 * x), fixed_service("triple", |x: u32| 3 * x)];
+    let s = serve(Server::without_device().threads(1).services(services));
+    let first = hostcall_abi::Tag::new(1);
+    let raw = s.device.raw();
+    let send = |port, service| {
+        raw.send(port, 0, first, service, Flags::REPLY, 1, &[10]);
+        raw.ring(port, 1);
+    };
+    send(20, 1);
+    told.recv().unwrap();
+    // The only thread is within a handler: it takes these together.
+    send(3, 2);
+    send(4, 3);
+    send(5, 2);
+    let _one = panics(ROUTE, 1);
+    BEFORE.store(1, Ordering::Relaxed);
+    let_go.send(()).unwrap();
+    for port in 3..6 {
+        common::eventually("it is answered", || raw.answered(port, first));
+    }
+    assert_eq!(panicked(), 1);
+    let answer = |port| (raw.load(port, 0).0[0] as u16, raw.load(port, 0).0[1]);
+    assert_eq!((answer(3), answer(5)), ((0, 20), (0, 20)));
+    assert_eq!(answer(4).0, hostcall_abi::Status::HANDLER_PANICKED.0);
+    let report = s.server.collect();
+    assert!(report.handler_failures.is_empty(), "no posts were among them: {report}");
 }
 
 #[test]
