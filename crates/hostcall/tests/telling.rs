@@ -18,7 +18,11 @@ fn statistics_count_calls_bytes_failures_and_time() {
     s.device.run_wave(0xf, |wave| wave.call_fixed::<u64, u64>(1, &1).unwrap());
     s.device.run_wave(0x3, |wave| wave.call(1, &[]).unwrap_err());
     s.device.wave(0).call(2, &[20]).unwrap();
+    s.device.run_wave(0x3, |wave| wave.call(2, &[0]).unwrap());
     let stats = s.server.stats();
+    let nap = stats.service("nap").unwrap();
+    // A lone lane's payload is two units, and of two lanes each sent three.
+    assert_eq!((nap.messages, nap.calls, nap.failed, nap.bytes_in), (2, 3, 0, 32), "as of handlers that answer at once");
     let add = stats.service("add").unwrap();
     assert_eq!((add.messages, add.calls, add.failed), (2, 6, 2));
     // Four lanes sent one word each, three whole units; four replies of 8 bytes, and two units of detail.
