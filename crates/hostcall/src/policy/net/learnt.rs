@@ -100,6 +100,8 @@ mod tests {
         assert_eq!(learnt.0.read().unwrap().len(), KEEP);
         let now = Duration::from_secs(5);
         assert!(learnt.allows(at(KEEP as u32 + 99), 80, now) && !learnt.allows(at(0), 80, now));
+        learnt.add(at(KEEP as u32 + 99), Found::new("example.com".into(), None, None, now), now);
+        assert!(learnt.allows(at(100), 80, now), "an address that is known takes no other's place");
     }
 
     fn found(name: &str, port: u16, missing: Option<Range>, now: Duration) -> Found {

@@ -62,7 +62,7 @@ impl Mounts {
     }
 
     /// A directory below a granted one.
-    fn open_below(&self, mount: usize, path: &[u8], resolve: ResolveFlags) -> rustix::io::Result<OwnedFd> {
+    pub(super) fn open_below(&self, mount: usize, path: &[u8], resolve: ResolveFlags) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         openat2(&self.list[mount].dir, path, flags, Mode::empty(), resolve | ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS)
     }

@@ -66,6 +66,55 @@ fn only_a_directory_is_granted_and_no_process_that_the_host_starts_has_it_open()
 }
 
 #[test]
+fn no_process_that_the_host_starts_has_a_directory_above_grants_open_or_one_below() {
+    let (host, mounts) = mounts(&[("data", "/a/data", Access::ReadWrite)]);
+    fs::create_dir_all(host.path().join("data/sub")).unwrap();
+    let closed = |fd: BorrowedFd<'_>| rustix::io::fcntl_getfd(fd).unwrap().contains(rustix::io::FdFlags::CLOEXEC);
+    assert!(mounts.tree.all().filter_map(|node| mounts.above.dir(&mounts.tree, node)).all(closed));
+    assert!(closed(mounts.open_below(0, b"sub", rustix::fs::ResolveFlags::empty()).unwrap().as_fd()));
+}
+
+#[test]
+fn what_is_no_directory_on_the_way_is_no_directory_and_nobody_waits_for_its_other_end() {
+    for others in [false, true] {
+        let below = ("other", "/data/dir/other", Access::ReadWrite);
+        let grants = [("data", "/data", Access::ReadWrite), below];
+        let (host, mounts) = mounts(&grants[..1 + usize::from(others)]);
+        rustix::fs::mkfifoat(rustix::fs::CWD, host.path().join("data/fifo"), Mode::from_raw_mode(0o600)).unwrap();
+        let removed = mounts.entry(b"/data/fifo/x", |entry| entry.remove_file());
+        assert_eq!(removed, Err(errno::ENOTDIR), "with others below: {others}");
+    }
+}
+
+#[test]
+fn a_name_that_has_become_a_link_meanwhile_is_walked_again() {
+    let (host, mounts) = mounts(&[("data", "/data", Access::ReadWrite)]);
+    fs::write(host.path().join("data/file"), "").unwrap();
+    symlink("file", host.path().join("data/link")).unwrap();
+    let open = |name: &[u8], follow| {
+        let at = At::Name { name: name.into(), slash: false };
+        Place::new(&mounts, Some(0), Handle::Borrowed(mounts.list[0].dir.as_fd()), at, follow).anchor()
+    };
+    assert!(matches!(open(b"link", true), Err(Fault::LedOut)));
+    assert!(open(b"link", false).is_ok() && open(b"file", true).is_ok());
+}
+
+/// As the kernel has it for a mount point and a file.
+#[test]
+fn a_file_with_a_slash_is_no_directory_that_could_change_places_with_a_grants() {
+    let (host, mounts) = mounts(&[("data", "/data", Access::ReadWrite), ("sub", "/data/sub", Access::ReadWrite)]);
+    fs::create_dir(host.path().join("data/sub")).unwrap();
+    fs::write(host.path().join("data/file"), "").unwrap();
+    let renamed = |from: &str, to: &str, flags| mounts.entries(from.as_bytes(), to.as_bytes(), |from, to| from.rename(to, flags));
+    let (plain, exchange) = (rustix::fs::RenameFlags::empty(), rustix::fs::RenameFlags::EXCHANGE);
+    assert_eq!(renamed("/data/sub", "/data/file/", exchange), Err(errno::ENOTDIR));
+    assert_eq!(renamed("/data/sub", "/data/file", exchange), Err(errno::EBUSY));
+    assert_eq!(renamed("/data/file/", "/data/sub", plain), Err(errno::ENOTDIR));
+    assert_eq!(renamed("/data/file", "/data/sub/", plain), Err(errno::ENOTDIR));
+    assert_eq!(renamed("/data/file", "/data/sub", plain), Err(errno::EISDIR));
+}
+
+#[test]
 fn what_a_grant_is_mounted_on_is_renamed_to_itself_only() {
     let grants = [("data", "/data", Access::ReadWrite), ("one", "/data/a/m", Access::ReadWrite), ("two", "/data/b/m", Access::ReadWrite)];
     let (host, mounts) = mounts(&grants);
