@@ -163,7 +163,14 @@ def _on_load(module: Any, function: Any, name: str, metadata: Any, hash: str) ->
         _loaded.loaded("module", int(module), name)
 
 
+def _on_unload(module: Any, function: Any, name: str, metadata: Any, hash: str) -> None:
+    _loaded.unloaded("module", int(module))
+
+
 triton.knobs.runtime.kernel_load_end_hook.add(_on_load)
+# Triton 3.6 unloads nothing.
+if hasattr(triton.knobs.runtime, "kernel_unload_hook"):
+    triton.knobs.runtime.kernel_unload_hook.add(_on_unload)
 
 
 class _Adapter:

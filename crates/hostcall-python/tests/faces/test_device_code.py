@@ -332,6 +332,18 @@ def test_a_kernel_in_memory_has_a_twin_that_reports(triton, monkeypatch):
         assert launched() is twin
 
 
+def test_what_triton_unloads_is_forgotten(triton, monkeypatch):
+    import triton as compiler
+    from hostcall import _loaded
+
+    if not hasattr(compiler.knobs.runtime, "kernel_unload_hook"):
+        pytest.skip(f"Triton {compiler.__version__} unloads nothing")
+    programs = {("module", 100): types.SimpleNamespace(attachment=None), ("module", 200): None}
+    monkeypatch.setattr(_loaded, "_programs", programs)
+    compiler.knobs.runtime.kernel_unload_hook(100, None, "kernel", {}, "hash")
+    assert list(programs) == [("module", 200)]
+
+
 def test_tritons_stubs_are_one_module_for_llvm(services, tmp_path):
     """Without Triton: LLVM's own tools read the stubs and hostcall's client, and link them."""
     import shutil

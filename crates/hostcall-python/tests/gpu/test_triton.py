@@ -143,7 +143,7 @@ def test_a_failed_assert_is_raised_and_the_context_lives():
     (panic,) = failed.value.panics
     assert panic.message == "assertion `an index below the most` failed"
     assert (Path(panic.file).name, panic.line) == (Path(__file__).name, line_of('"an index below the most"'))
-    assert (panic.program, panic.block, panic.thread, panic.lanes) == ("checked", (0, 0, 0), (100, 0, 0), 28)
+    assert (panic.block, panic.thread, panic.lanes) == ((0, 0, 0), (100, 0, 0), 28) and "checked" in panic.program
     assert y.tolist() == below(100)
     with hc.asserts():
         y = run_checked(130)
