@@ -7,11 +7,12 @@ use xshell::{Shell, cmd};
 
 /// Of the package; relative to the repository's root.
 const CRATE: &str = "crates/hostcall-python";
-/// What lies in the bundle as it does in the repository, beside the tests: they find the programs of the page from
+/// What lies in the bundle as it does in the repository, beside the tests: they find the programs of the pages from
 /// where they are.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "crates/hostcall-python/tests/doc_programs.py",
     "crates/hostcall-python/bench/calls.py",
+    "docs/guide/asserts.md",
     "docs/guide/python-faces.md",
     "docs/reference/python-faces.md",
 ];

@@ -61,7 +61,7 @@ fn headers(sh: &Shell) -> Result<()> {
     Ok(sh.remove_path(to.join("README.md"))?)
 }
 
-/// The client for Triton's kernels.
+/// The client for Triton's kernels, and beside it what reports their asserts.
 fn bitcode(sh: &Shell) -> Result<()> {
     let (python, to) = (python(), format!("{CRATE}/python/hostcall/_triton.bc"));
     cmd!(sh, "{python} {CRATE}/triton/build.py {to}").quiet().run().context("needs clang-22: cargo xtask setup installs it")

@@ -1,4 +1,4 @@
-"""The programs of ``docs/guide/python-faces.md`` and ``docs/reference/python-faces.md``."""
+"""The programs of ``docs/guide/python-faces.md`` and ``docs/reference/python-faces.md``, and Triton's of ``docs/guide/asserts.md``."""
 
 import ast
 import re
@@ -16,6 +16,13 @@ def program(*headings: str) -> str:
     blocks = [block for part in (pages[0][0], *(sections[heading] for heading in headings)) for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
     assert len(blocks) == 1 + len(headings)
     return "\n".join(blocks)
+
+
+def asserts() -> str:
+    """The program of ``docs/guide/asserts.md`` for Triton."""
+    page = (DOCS / "guide/asserts.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page[page.index("\n## Triton\n") : page.index("\n## Cost\n")], re.DOTALL)
+    return program
 
 
 def assigned(heading: str, *names: str) -> dict:

@@ -24,7 +24,8 @@ class _Program:
     attachment: Any = None
 
 
-_lock = threading.Lock()
+#: Of one thread several times: what is freed while it is held may be a program that is unloaded.
+_lock = threading.RLock()
 _programs: dict[tuple[str, int], _Program] = {}
 
 
@@ -85,7 +86,7 @@ def _started(server: Any) -> None:
         return
     running = _attach.running()
     with _lock:
-        waiting = [program for program in _programs.values() if program.context == context and program.server not in running]
+        waiting = [program for program in list(_programs.values()) if program.context == context and program.server not in running]
     for program in waiting:
         _give(program, server)
 

@@ -10,15 +10,23 @@
     kernel[(blocks,)](x, y, n, BLOCK=1024, extern_libs=hc.triton.libs(service))
 
 A stub is an external function, called for each element of its arguments. What Triton loads is attached by itself, to the server that runs.
+
+    with hc.asserts():
+        kernel[(blocks,)](x, y, n, BLOCK=1024)
+
+reports what ``tl.device_assert`` finds in kernels that are compiled with ``debug=True``.
 """
 
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from . import _attach, _driver, _loaded, _need, _source, _triton_ir
+from . import _asserts, _attach, _driver, _loaded, _need, _source, _triton_ir
 from ._wire import wire
 
 triton = _need.package("triton", "triton", "hostcall.triton")
@@ -26,6 +34,8 @@ tl = _need.package("triton.language", "triton", "hostcall.triton")
 
 #: The client of hostcall for Triton's LLVM: ``triton/core.cu``, which the wheel contains as bitcode.
 CORE = Path(__file__).with_name("_triton.bc")
+#: What takes the place of CUDA's ``__assertfail``: ``triton/assert.cu``. A kernel that asserts nothing is the same with it and without.
+ASSERT = Path(__file__).with_name("_triton_assert.bc")
 
 
 def stub(service: Any) -> Any:
@@ -54,12 +64,76 @@ def stub(service: Any) -> Any:
     return tl.core.extern(call)
 
 
-def libs(*services: Any) -> dict[str, str]:
-    """``extern_libs`` of a launch: the stubs of ``services``, and hostcall's client."""
-    if not CORE.is_file():
-        raise FileNotFoundError(f"{CORE} is missing: install hostcall's wheel, or make it by `python triton/build.py {CORE}`")
-    text = _triton_ir.module([wire(service) for service in services])
-    return {"hostcall_stubs": _source.kept("stubs.ll", text), "hostcall": str(CORE)}
+def libs(*services: Any, asserts: bool = False) -> dict[str, str]:
+    """``extern_libs`` of a launch: the stubs of ``services``, and hostcall's client; with ``asserts`` reports of ``tl.device_assert``, too."""
+    linked = {}
+    if services or not asserts:
+        text = _triton_ir.module([wire(service) for service in services])
+        linked = {"hostcall_stubs": _source.kept("stubs.ll", text), "hostcall": _bitcode(CORE)}
+    return linked | ({_ASSERT: _bitcode(ASSERT)} if asserts else {})
+
+
+def _bitcode(file: Path) -> str:
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is missing: install hostcall's wheel, or make it by `python triton/build.py {CORE}`")
+    return str(file)
+
+
+#: The name of ``ASSERT`` among a kernel's libraries.
+_ASSERT = "hostcall_assert"
+_lock = threading.Lock()
+_blocks = 0
+_replaced: list[tuple[Any, str, Any, Any]] = []
+
+
+@contextmanager
+def asserts() -> Iterator[None]:
+    """While the block lasts, what ``tl.device_assert`` finds is reported to the server that runs, in kernels that are launched or compiled.
+
+    ``hostcall.asserts`` does it by itself. Triton has a kernel that is launched in such a block beside the one that is launched outside of it.
+    """
+    global _blocks
+    _bitcode(ASSERT)
+    with _lock:
+        _blocks += 1
+        if _blocks == 1:
+            _replace()
+    try:
+        yield
+    finally:
+        with _lock:
+            _blocks -= 1
+            if _blocks == 0:
+                _restore()
+
+
+def _replace() -> None:
+    """Adds the library to launches, whose options tell kernels in memory from each other, and to what is compiled without a launch."""
+    backend = _need.package("triton.backends.nvidia.compiler", "triton", "hostcall.triton").CUDABackend
+    jit = triton.runtime.jit.JITFunction
+    launch, parse = jit.run, backend.parse_options
+
+    def run(self: Any, *args: Any, **options: Any) -> Any:
+        return launch(self, *args, **_linked(options))
+
+    def parse_options(self: Any, options: Any) -> Any:
+        return parse(self, _linked(options))
+
+    _replaced.extend([(jit, "run", launch, run), (backend, "parse_options", parse, parse_options)])
+    for owner, name, _, ours in _replaced:
+        setattr(owner, name, ours)
+
+
+def _restore() -> None:
+    while _replaced:
+        owner, name, before, ours = _replaced.pop()
+        # Who replaced it after us keeps it, and then calls ours, which adds nothing any more.
+        if getattr(owner, name) is ours:
+            setattr(owner, name, before)
+
+
+def _linked(options: Any) -> Any:
+    return {**options, "extern_libs": {**dict(options.get("extern_libs") or {}), _ASSERT: str(ASSERT)}} if _blocks else options
 
 
 def _of_type(value: Any, to: str, what: str, semantic: Any) -> Any:
@@ -89,7 +163,14 @@ def _on_load(module: Any, function: Any, name: str, metadata: Any, hash: str) ->
         _loaded.loaded("module", int(module), name)
 
 
+def _on_unload(module: Any, function: Any, name: str, metadata: Any, hash: str) -> None:
+    _loaded.unloaded("module", int(module))
+
+
 triton.knobs.runtime.kernel_load_end_hook.add(_on_load)
+# Triton 3.6 unloads nothing.
+if hasattr(triton.knobs.runtime, "kernel_unload_hook"):
+    triton.knobs.runtime.kernel_unload_hook.add(_on_unload)
 
 
 class _Adapter:
@@ -106,3 +187,4 @@ class _Adapter:
 
 
 _attach.ADAPTERS.append(_Adapter)
+_asserts.LINKED.append(asserts)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,9 +57,32 @@ def test_what_the_block_raises_comes_first() -> None:
         raise KeyError("mine")
 
 
+@pytest.mark.parametrize("context", [None, 1])
+def test_packages_that_compile_are_linked_with_reports_while_the_block_lasts(context: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is a context of CUDA's, and not on the simulator."""
+    said: list[str] = []
+
+    @contextmanager
+    def link() -> Iterator[None]:
+        said.append("linked")
+        yield
+        said.append("not any more")
+
+    @contextmanager
+    def server(device: str | None) -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(device={"context": context}, wait=lambda: said.append("waited"))
+
+    monkeypatch.setattr(hc._asserts, "LINKED", [link])
+    monkeypatch.setattr(hc._asserts, "Server", server)
+    with hc.asserts():
+        said.append("launched")
+    assert said == (["launched", "waited"] if context is None else ["linked", "launched", "not any more", "waited"])
+
+
 def test_the_page_s_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs/guide/asserts.md").read_text()
-    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (section,) = re.findall(r"^## Python\n(.*?)^## ", page, re.DOTALL | re.MULTILINE)
+    (program,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     exec(compile(program, "docs/guide/asserts.md", "exec"), {})
     said = capsys.readouterr().out
     assert said.startswith("assertion `y[i] >= 0` failed\n  left: -3.0\n right: 0\n") and said.endswith(" 1\n")

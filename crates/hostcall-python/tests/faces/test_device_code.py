@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from face_services import SCALAR, SERVICES, assert_is_attachable
+from face_services import SCALAR, SERVICES, assert_is_attachable, symbols
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from doc_programs import assigned  # noqa: E402
@@ -234,6 +234,116 @@ def test_triton_refuses_what_would_be_wrong(triton, kernel, why):
         compiler.compile(source, target=GPUTarget("cuda", 90, 32), options={"extern_libs": triton.libs(*SCALAR), "num_warps": 4})
 
 
+LOOKUP = {"out": "*fp32", "table": "*fp32", "index": "*i64", "rows": "i32", "BLOCK": "constexpr"}
+
+
+def compiled_by_triton(name, signature, arch=90, **options):
+    import triton as compiler
+    import triton_kernels
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    source = ASTSource(fn=getattr(triton_kernels, name), signature=signature, constexprs={(len(signature) - 1,): 256})
+    return compiler.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": 4, **options})
+
+
+def entry(ptx):
+    """The kernel itself, without the functions that it calls."""
+    return ptx[ptx.index(".visible .entry") : ptx.index("// -- End function", ptx.index(".visible .entry"))]
+
+
+def assert_reports(compiled, services=()):
+    """The kernel calls the function that reports. CUDA's is called by that one alone, if there is no host."""
+    ptx = compiled.asm["ptx"]
+    assert "call.uni hostcall_asserted," in entry(ptx) and "__assertfail" not in entry(ptx)
+    assert ptx.count("call.uni __assertfail,") == 1 and "\texit;" in ptx
+    found = symbols(compiled.asm["cubin"])
+    names = ["__HOSTCALL__Process__asserted", "__HOSTCALL_SIGNATURE__Process__asserted"]
+    assert [found[name] for name in names] == [1, 1]
+    assert_is_attachable(compiled.asm["cubin"], services)
+
+
+@pytest.mark.parametrize("arch", [75, 80, 90, 100])
+def test_tritons_asserts_report_to_the_host(triton, arch):
+    assert_reports(compiled_by_triton("lookup", LOOKUP, arch, debug=True, extern_libs=triton.libs(asserts=True)))
+
+
+@pytest.mark.parametrize("asserts_first", [False, True])
+def test_tritons_asserts_are_beside_stubs(triton, asserts_first):
+    stubs, asserts = triton.libs(*SCALAR), triton.libs(asserts=True)
+    libs = asserts | stubs if asserts_first else stubs | asserts
+    assert libs == triton.libs(*SCALAR, asserts=True)
+    compiled = compiled_by_triton("lookup_and_call", LOOKUP, debug=True, extern_libs=libs)
+    assert_reports(compiled, SCALAR)
+    assert "vprintf," in entry(compiled.asm["ptx"])
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_kernel_that_asserts_nothing_is_the_same(triton, debug):
+    cases = [("asserts_nothing", {"x": "*fp32", "BLOCK": "constexpr"})] + [("lookup", LOOKUP)] * (not debug)
+    for name, signature in cases:
+        plain = compiled_by_triton(name, signature, debug=debug)
+        linked = compiled_by_triton(name, signature, debug=debug, extern_libs=triton.libs(asserts=True))
+        assert plain.metadata.hash != linked.metadata.hash
+        for kind in ("llir", "ptx", "cubin"):
+            assert plain.asm[kind] == linked.asm[kind], f"{kind} of {name}"
+
+
+def test_what_is_compiled_in_a_block_reports(triton):
+    import triton as compiler
+
+    def is_linked():
+        return "hostcall_asserted" in compiled_by_triton("lookup", LOOKUP, debug=True).asm["ptx"]
+
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    before = compiler.runtime.jit.JITFunction.run, CUDABackend.parse_options
+    with triton.asserts():
+        with triton.asserts():
+            assert is_linked()
+        assert is_linked()
+    assert not is_linked()
+    assert (compiler.runtime.jit.JITFunction.run, CUDABackend.parse_options) == before
+    with pytest.raises(KeyError), triton.asserts():
+        raise KeyError("mine")
+    assert not is_linked()
+
+
+def test_a_kernel_in_memory_has_a_twin_that_reports(triton, monkeypatch):
+    """Launched as far as that goes without a GPU: Triton keeps both, and takes the right one."""
+    import triton_kernels
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver
+    from triton.runtime.jit import MockTensor
+
+    device = {"get_current_target": lambda: GPUTarget("cuda", 90, 32), "get_current_device": lambda: 0, "get_current_stream": lambda _: 0}
+    monkeypatch.setattr(driver, "_active", types.SimpleNamespace(**device))
+
+    def launched():
+        floats, numbers = MockTensor("torch.float32"), MockTensor("torch.int64")
+        return triton_kernels.lookup.warmup(floats, floats, numbers, 100, BLOCK=256, grid=(1,))
+
+    first = launched()
+    with triton.asserts():
+        twin = launched()
+        assert "hostcall_asserted" in twin.asm["ptx"] and launched() is twin
+    assert "hostcall_asserted" not in first.asm["ptx"] and launched() is first
+    with triton.asserts():
+        assert launched() is twin
+
+
+def test_what_triton_unloads_is_forgotten(triton, monkeypatch):
+    import triton as compiler
+    from hostcall import _loaded
+
+    if not hasattr(compiler.knobs.runtime, "kernel_unload_hook"):
+        pytest.skip(f"Triton {compiler.__version__} unloads nothing")
+    programs = {("module", 100): types.SimpleNamespace(attachment=None), ("module", 200): None}
+    monkeypatch.setattr(_loaded, "_programs", programs)
+    compiler.knobs.runtime.kernel_unload_hook(100, None, "kernel", {}, "hash")
+    assert list(programs) == [("module", 200)]
+
+
 def test_tritons_stubs_are_one_module_for_llvm(services, tmp_path):
     """Without Triton: LLVM's own tools read the stubs and hostcall's client, and link them."""
     import shutil
@@ -251,25 +361,62 @@ def test_tritons_stubs_are_one_module_for_llvm(services, tmp_path):
         subprocess.run([tools[1], "-passes=verify", tmp_path / "stubs.bc", "-o", tmp_path / "out.bc"], check=True, timeout=60)
 
 
-def test_tritons_client_has_no_flags_that_conflict_with_tritons(tmp_path):
-    """Triton's modules say ``nvvm-reflect-ftz``, too, and a linker of LLVM's refuses two values of it."""
+def llvm_22(*names):
     import shutil
-    from importlib.resources import files
 
-    tools = [shutil.which(f"{name}-22") for name in ("llvm-dis", "llvm-link")]
+    tools = [shutil.which(f"{name}-22") for name in names]
     if None in tools:
         pytest.skip("there is no LLVM 22")
-    client = files("hostcall") / "_triton.bc"
-    if not client.is_file():
-        pytest.skip("there is no _triton.bc: crates/hostcall-python/triton/build.py makes it")
-    text = subprocess.run([tools[0], str(client), "-o", "-"], check=True, capture_output=True, text=True, timeout=60).stdout
+    return tools
+
+
+def bitcode(name):
+    from importlib.resources import files
+
+    file = files("hostcall") / name
+    if not file.is_file():
+        pytest.skip(f"there is no {name}: crates/hostcall-python/triton/build.py makes it")
+    return str(file)
+
+
+@pytest.mark.parametrize("name", ["_triton.bc", "_triton_assert.bc"])
+def test_tritons_client_has_no_flags_that_conflict_with_tritons(name, tmp_path):
+    """Triton's modules say ``nvvm-reflect-ftz``, too, and a linker of LLVM's refuses two values of it."""
+    tools, client = llvm_22("llvm-dis", "llvm-link"), bitcode(name)
+    text = subprocess.run([tools[0], client, "-o", "-"], check=True, capture_output=True, text=True, timeout=60).stdout
     assert "define" in text and "!llvm.module.flags" not in text
     for value in (0, 1):
         kernel = tmp_path / f"kernel{value}.ll"
         kernel.write_text(f'!llvm.module.flags = !{{!0}}\n!0 = !{{i32 1, !"nvvm-reflect-ftz", i32 {value}}}\n')
-        subprocess.run([tools[1], kernel, str(client), "-o", tmp_path / "linked.bc"], check=True, timeout=60)
+        subprocess.run([tools[1], kernel, client, "-o", tmp_path / "linked.bc"], check=True, timeout=60)
     both = [tools[1], tmp_path / "kernel0.ll", tmp_path / "kernel1.ll", "-o", tmp_path / "linked.bc"]
     assert subprocess.run(both, capture_output=True, timeout=60).returncode != 0, "so two values are what a linker refuses"
+
+
+#: What Triton's modules say of CUDA's function.
+ASSERTFAIL = "declare void @__assertfail(ptr, ptr, i32, ptr, i64) noreturn\n"
+
+
+def test_tritons_asserts_are_linked_if_they_are_needed(tmp_path):
+    """Without Triton: LLVM's linker, with what Triton asks of it."""
+    tools, asserts = llvm_22("llvm-link", "opt"), bitcode("_triton_assert.bc")
+    kernel = tmp_path / "kernel.ll"
+
+    def linked(text):
+        kernel.write_text(f'target triple = "nvptx64-nvidia-cuda"\n{text}')
+        subprocess.run([tools[0], "--only-needed", kernel, asserts, "-o", tmp_path / "linked.bc"], check=True, capture_output=True, timeout=60)
+        optimise = [tools[1], "-S", "-O3", tmp_path / "linked.bc", "-o", "-"]
+        return subprocess.run(optimise, check=True, capture_output=True, text=True, timeout=60).stdout
+
+    plain = linked("define void @kernel() {\n  ret void\n}\n")
+    assert "__hostcall" not in plain.lower() and plain.count("define") == 1
+    call = "call void @__assertfail(ptr null, ptr null, i32 7, ptr null, i64 1)"
+    text = linked(ASSERTFAIL + f"define void @kernel() {{\n  {call}\n  unreachable\n}}\n")
+    assert "define void @hostcall_asserted(" in text.replace("dso_local ", "")
+    for name in ("__hostcall_device", "__hostcall_abi", "__HOSTCALL__Process__asserted", "__HOSTCALL_SIGNATURE__Process__asserted"):
+        assert f"@{name} = weak" in text
+    # CUDA's own, which reports if there is no host; and no other service's words.
+    assert 'declare dso_local void @"\\01__assertfail"(' in text and "@__HOSTCALL__Console__print" not in text
 
 
 def test_pytorchs_extension_compiles(toolkit, tmp_path):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.resources import files
 
 import pytest
 
@@ -35,3 +36,10 @@ def test_the_error_names_what_to_install(face):
 def test_pytorchs_is_asked_for_when_it_is_used():
     done = run("import hostcall.torch as t\nt.load_inline('x', '', '', services=[], kernel='k')")
     assert "hostcall.torch needs torch" in done.stderr and "pip install 'torch'" in done.stderr
+
+
+def test_the_wheel_has_both_of_tritons_libraries():
+    found = [(files("hostcall") / name).is_file() for name in ("_triton.bc", "_triton_assert.bc")]
+    if found == [False, False]:
+        pytest.skip("there is no _triton.bc: crates/hostcall-python/triton/build.py makes it")
+    assert found == [True, True]

@@ -37,3 +37,27 @@ def a_scalar(x, BLOCK: tl.constexpr):
 def another_type(x, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(x + i, add42(tl.load(x + i).to(tl.float64)))
+
+
+@triton.jit(debug=True)
+def lookup(out, table, index, rows, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.load(index + i)
+    tl.device_assert(row < rows, "a row of the table")
+    tl.store(out + i, tl.load(table + row))
+
+
+@triton.jit(debug=True)
+def lookup_and_call(out, table, index, rows, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.load(index + i)
+    tl.device_assert(row < rows)
+    tl.device_print("row", row)
+    tl.store(out + i, add42(tl.load(table + row)))
+
+
+@triton.jit
+def asserts_nothing(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.device_print("x", i)
+    tl.store(x + i, tl.extra.cuda.libdevice.sinh(tl.load(x + i)))

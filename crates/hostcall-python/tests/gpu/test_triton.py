@@ -1,5 +1,9 @@
 """Triton."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -41,6 +45,25 @@ def failing(y, BLOCK: tl.constexpr):
 def too_small(y, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(y + i, twice(i.to(tl.uint32)).to(tl.int32))
+
+
+@triton.jit(debug=True)
+def checked(y, most, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.device_assert(i < most, "an index below the most")
+    tl.store(y + i, i)
+
+
+@triton.jit(debug=True)
+def checked_and_called(y, most, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.device_assert(i < most)
+    tl.store(y + i, twice(i.to(tl.uint32)).to(tl.int32))
+
+
+def line_of(text):
+    """Where the first line with this text is in this file."""
+    return next(number for number, line in enumerate(Path(__file__).read_text().splitlines(), 1) if text in line)
 
 
 @pytest.fixture
@@ -100,3 +123,65 @@ def test_a_kernel_is_attached_to_the_next_server():
             lanes[(1,)](y, BLOCK=512, num_warps=2, extern_libs=LIBS)
             server.wait()
             np.testing.assert_array_equal(y.cpu().numpy(), [2 * i if i % 3 == 0 else 5 for i in range(512)])
+
+
+def below(most, size=128):
+    return [i if i < most else -1 for i in range(size)]
+
+
+def run_checked(most):
+    """Each lane has one element. All numbers that the tests give have one kernel: none is 1 or a multiple of 16."""
+    y = torch.full((128,), -1, dtype=torch.int32, device="cuda")
+    checked[(1,)](y, most, BLOCK=128, num_warps=4)
+    return y
+
+
+def test_a_failed_assert_is_raised_and_the_context_lives():
+    assert run_checked(130).tolist() == below(130)
+    with pytest.raises(hc.KernelFailed) as failed, hc.asserts():
+        y = run_checked(100)
+    (panic,) = failed.value.panics
+    assert panic.message == "assertion `an index below the most` failed"
+    assert (Path(panic.file).name, panic.line) == (Path(__file__).name, line_of('"an index below the most"'))
+    assert (panic.block, panic.thread, panic.lanes) == ((0, 0, 0), (100, 0, 0), 28) and "checked" in panic.program
+    assert y.tolist() == below(100)
+    with hc.asserts():
+        y = run_checked(130)
+    assert y.tolist() == below(130)
+    assert run_checked(130).tolist() == below(130)
+
+
+def test_the_twin_that_reports_is_attached_to_each_server_in_turn(capsys):
+    for most in (100, 130, 61):
+        with hc.asserts(raises=False):
+            y = run_checked(most)
+        assert y.tolist() == below(most)
+        assert ("an index below the most" in capsys.readouterr().err) == (most < 130)
+
+
+def test_asserts_are_reported_beside_calls(server):
+    libs = hc_triton.libs(HOST.twice, asserts=True)
+    y = torch.full((512,), -1, dtype=torch.int32, device="cuda")
+    checked_and_called[(4,)](y, 500, BLOCK=128, extern_libs=libs)
+    with pytest.raises(hc.KernelFailed) as failed:
+        server.wait()
+    (panic,) = failed.value.panics
+    assert panic.message == "assertion `tl.device_assert` failed" and panic.lanes == 12 and panic.block == (3, 0, 0)
+    assert y.tolist() == [2 * i if i < 500 else -1 for i in range(512)]
+
+
+ALONE = """
+import sys
+sys.path.insert(0, {here!r})
+import test_triton as t
+y = t.torch.zeros(128, dtype=t.torch.int32, device="cuda")
+t.checked[(1,)](y, 100, BLOCK=128, extern_libs=t.hc_triton.libs(asserts=True))
+t.torch.cuda.synchronize()
+"""
+
+
+def test_without_a_server_it_fails_as_cudas_does():
+    code = ALONE.format(here=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=150, check=False)
+    assert done.returncode != 0 and "device-side assert triggered" in done.stderr
+    assert "Assertion `an index below the most` failed" in done.stdout + done.stderr
