@@ -77,6 +77,10 @@ fn hosts(sh: &Shell, to: &str) -> Result<()> {
     for file in ["tests/c/driver.c", "tests/c/launches.cu", "tests/c/check.h"] {
         sh.copy_file(format!("crates/hostcall-c/{file}"), to)?;
     }
+    sh.create_dir(format!("{to}/asserts"))?;
+    for file in ["main.cu", "plain.cu", "cuda.cu", "hostcall.cu", "select.cuh"] {
+        sh.copy_file(format!("bench/asserts/{file}"), format!("{to}/asserts"))?;
+    }
     for file in ["before.cu", "existing.cu", "host_services.cuh", "host_services.hpp"] {
         sh.copy_file(format!("examples/existing/{file}"), to)?;
     }

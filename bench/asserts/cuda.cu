@@ -1,0 +1,4 @@
+#include <cassert>
+#define SELECT select_cuda
+#define CHECK(condition) assert(condition)
+#include "select.cuh"
