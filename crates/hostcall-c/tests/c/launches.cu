@@ -1,5 +1,6 @@
 // Launches of other kinds than `<<<>>>` and streams of other kinds than those of a context: kernels that kernels
-// launch, graphs that were captured, green contexts. The kernel is that of examples/existing.
+// launch, graphs that were captured, green contexts; a context that was created beside the primary one; all devices at
+// once, each with a server of its own. The kernel is that of examples/existing.
 //   nvcc -std=c++17 -rdc=true launches.cu -lhostcall -lcuda -lcudadevrt
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -8,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "host_services.cuh"
 #include "host_services.hpp"
@@ -57,6 +60,81 @@ static void check(const char *what, int times) {
     std::exit(1);
   }
   std::printf("ok %s\n", what);
+}
+
+// A context of the application's own, beside the primary one.
+static void created() {
+  CUcontext context, before;
+  MUST(cuCtxGetCurrent(&before));
+#if CUDA_VERSION >= 13000
+  MUST(cuCtxCreate(&context, nullptr, 0, 0));
+#else
+  MUST(cuCtxCreate(&context, 0, 0));
+#endif
+  float *const primary = memory;
+  MUST(cudaMalloc(&memory, count * sizeof *memory));
+  {
+    hostcall::host::server server(hostcall::host::device::from_cuda_context());
+    server.keep(services::Host::add42, [](float x) { return x + 42; });
+    server.keep(services::Host::log, [](std::string_view) { messages++; });
+    const auto attached = hostcall::host::attach_cuda_kernel(server, demo, "created");
+    fill(nullptr);
+    demo<<<2, count / 2>>>(memory, count);
+    MUST(cudaGetLastError());
+    server.wait();
+    check("created", 1);
+  }
+  MUST(cudaFree(memory));
+  memory = primary;
+  MUST(cuCtxDestroy(context));
+  MUST(cuCtxSetCurrent(before));
+}
+
+// One server and one kernel for each device, all at once. Each adds its own number.
+static void devices() {
+  struct on {
+    float *memory;
+    std::unique_ptr<hostcall::host::server> server;
+    std::unique_ptr<hostcall::host::attachment> attached;
+  };
+  int there;
+  MUST(cudaGetDeviceCount(&there));
+  std::vector<on> all;
+  for (int device = 0; device < there; device++) {
+    MUST(cudaSetDevice(device));
+    on one{nullptr, std::make_unique<hostcall::host::server>(hostcall::host::device::from_cuda_context()), {}};
+    MUST(cudaMalloc(&one.memory, count * sizeof *one.memory));
+    MUST(cudaMemset(one.memory, 0, count * sizeof *one.memory));
+    one.server->keep(services::Host::add42, [device](float x) { return x + 42 + (float)device; });
+    one.server->keep(services::Host::log, [](std::string_view) { messages++; });
+    one.attached = std::make_unique<hostcall::host::attachment>(hostcall::host::attach_cuda_kernel(*one.server, demo, "devices"));
+    all.push_back(std::move(one));
+  }
+  for (int round = 0; round < 10; round++)
+    for (int device = 0; device < there; device++) {
+      MUST(cudaSetDevice(device));
+      demo<<<2, count / 2>>>(all[(size_t)device].memory, count);
+      MUST(cudaGetLastError());
+    }
+  for (int device = 0; device < there; device++) {
+    float y[count];
+    MUST(cudaSetDevice(device));
+    all[(size_t)device].server->wait();
+    MUST(cudaMemcpy(y, all[(size_t)device].memory, sizeof y, cudaMemcpyDeviceToHost));
+    for (float value : y)
+      if (value != 10.0f * (42.0f + (float)device)) {
+        std::fprintf(stderr, "FAIL device %d: %g\n", device, value);
+        std::exit(1);
+      }
+    MUST(cudaFree(all[(size_t)device].memory));
+  }
+  all.clear();
+  MUST(cudaSetDevice(0));
+  if (messages.exchange(0) != 10 * there) {
+    std::fprintf(stderr, "FAIL devices: messages were lost\n");
+    std::exit(1);
+  }
+  std::printf("ok devices (%d)\n", there);
 }
 
 int main() {
@@ -109,6 +187,8 @@ int main() {
     MUST(cuStreamDestroy(theirs));
     MUST(cuGreenCtxDestroy(green));
   }
+  created();
   MUST(cudaFree(memory));
   MUST(cudaStreamDestroy(stream));
+  devices();
 }
