@@ -10,7 +10,7 @@ const OUT: &str = "target/gpu-bundle";
 const LIMIT: u64 = 60 << 20;
 
 /// The executables in it.
-const NAMES: [&str; 6] = ["cargo-hostcall", "soak", "behaviours", "cuda_smoke", "std-programs", "std-kernels"];
+const NAMES: [&str; 7] = ["cargo-hostcall", "hostcall-bench", "soak", "behaviours", "cuda_smoke", "std-programs", "std-kernels"];
 
 /// Builds and copies everything.
 pub(crate) fn make(sh: &Shell) -> Result<()> {
@@ -178,7 +178,20 @@ pub(crate) fn executables(json: &str) -> Vec<(String, String)> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::HERE;
+    use super::{HERE, NAMES};
+
+    #[test]
+    fn what_scripts_start_of_the_workspaces_is_in_the_bundle() {
+        for script in ["run-tests", "run-bench", "run-offload", "run-cpp", "run-python", "run-beside"] {
+            let text = std::fs::read_to_string(crate::root().join("xtask/gpu-bundle").join(script)).unwrap();
+            let words = text.split(|c: char| c.is_whitespace() || "\"'()".contains(c)).filter_map(|word| word.rsplit_once("./"));
+            let started = words.map(|(_, name)| name).filter(|name| name.starts_with("hostcall-") || name.starts_with("cargo-"));
+            let missing: Vec<_> = started.filter(|name| !NAMES.contains(name)).collect();
+            assert!(missing.is_empty(), "{script} starts {missing:?}");
+        }
+        let all: BTreeSet<&str> = NAMES.into();
+        assert!(all.contains("hostcall-bench") && all.contains("cargo-hostcall"));
+    }
 
     #[test]
     fn what_the_tests_of_programs_start_on_this_machine_is_in_the_bundle() {
