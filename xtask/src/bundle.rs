@@ -61,7 +61,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
 /// Installs what the bundle is made with, and says at once what cannot be had.
 fn ready(sh: &Shell) -> Result<()> {
     crate::test::setup_all(sh)?;
-    let missing: Vec<_> = ["strip", "tar", "xz", "gzip"]
+    let missing: Vec<_> = ["strip", "tar", "xz"]
         .into_iter()
         .filter(|program| cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_err())
         .collect();
@@ -131,9 +131,6 @@ pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Re
     for (flags, more) in [(little, &[][..]), (little, &["--tests", "--package=tested"]), ("", &MEASURED)] {
         cmd!(sh, "{command} {build...} {to} {more...}").env("HOSTCALL_PTXAS_FLAGS", flags).run()?;
     }
-    // Machine code is five times as large as its archive.
-    let images: Vec<_> = sh.read_dir(&to)?.into_iter().filter(|file| file.is_file()).collect();
-    cmd!(sh, "gzip -9 {images...}").quiet().run().context("needs gzip")?;
     let packages = HERE.map(|name| format!("--package={name}"));
     cmd!(sh, "cargo build --release --manifest-path tests/programs/Cargo.toml --target-dir tests/programs/target {packages...}").run()?;
     for name in HERE {

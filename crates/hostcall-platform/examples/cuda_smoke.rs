@@ -395,7 +395,7 @@ fn completions() -> Outcome {
     queue.on_complete(Box::new(move || drop(sender.send(inside.alloc::<u8>(1).map(|_| ()).map_err(|e| e.to_string()))))).s()?;
     queue.synchronize().s()?;
     let said = receiver.recv_timeout(Duration::from_secs(5)).map_err(|e| e.to_string())?;
-    ensure(said.as_ref().is_err_and(|text| text.contains("from a completion")), format!("{said:?}"))
+    ensure(said.as_ref().is_err_and(|text| text.contains("this thread, which runs a function of a queue")), format!("{said:?}"))
 }
 
 fn graphs() -> Outcome {

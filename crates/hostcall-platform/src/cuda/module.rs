@@ -15,6 +15,7 @@ use super::release::Resource;
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
 use hostcall_abi::descriptor::STACK_PREFIX;
+use hostcall_abi::stacks::STACKS_SYMBOL;
 use offload_image::{Image, ImageKind};
 
 /// Bytes kept of each log of the driver's compiler.
@@ -140,8 +141,12 @@ impl Module {
         }
     }
 
-    /// Whether nobody can tell how much stack one of its kernels needs: [`STACK_PREFIX`].
+    /// Whether nobody can tell how much stack one of its kernels needs: those that [`STACK_PREFIX`] marks, and all of
+    /// modules with std ([`STACKS_SYMBOL`]).
     pub(super) fn has_unbounded_stacks(&self) -> Result<bool, Error> {
+        if self.global(STACKS_SYMBOL)?.is_some() {
+            return Ok(true);
+        }
         let names = self.function_names()?;
         names.iter().try_fold(false, |found, name| Ok(found || self.global(&format!("{STACK_PREFIX}{name}"))?.is_some()))
     }
