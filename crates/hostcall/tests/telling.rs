@@ -18,7 +18,7 @@ fn statistics_count_calls_bytes_failures_and_time() {
     s.device.run_wave(0xf, |wave| wave.call_fixed::<u64, u64>(1, &1).unwrap());
     s.device.run_wave(0x3, |wave| wave.call(1, &[]).unwrap_err());
     s.device.wave(0).call(2, &[20]).unwrap();
-    s.device.run_wave(0x3, |wave| wave.call(2, &[0]).unwrap());
+    s.device.run_wave(0x3, |wave| wave.call(2, &[20]).unwrap());
     let stats = s.server.stats();
     let nap = stats.service("nap").unwrap();
     // A lone lane's payload is two units, and of two lanes each sent three.

@@ -151,7 +151,8 @@ impl Worker {
         self.turn.at_once()
     }
 
-    /// Takes the port's next message, if it is there. There is [room](Worker::begin_turn) for it.
+    /// Takes the port's next message, if it is there. There is [room](Worker::begin_turn) for it. Whoever has it taken
+    /// leaves the port's [mark](put_back::mark) before any message is handled.
     #[inline(always)]
     pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
         if state.is_left() && !served.has_room_for_posts() && !served.gives_posts_up() {
@@ -186,7 +187,6 @@ impl Worker {
                     }
                 }
                 state.consume(&message, geometry);
-                put_back::mark(served, port, state);
                 self.inbox.used += message.units();
                 self.inbox.messages.push(Taken { port, at: at as u32, message });
                 self.outbox.acknowledge(port, message.tag, post);

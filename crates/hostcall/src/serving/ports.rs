@@ -453,6 +453,19 @@ impl Ports {
         if served.has_open_calls() && served.is_open(port) {
             return Took::Nothing;
         }
+        let before = swept.taken;
+        let took = self.take(served, worker, i, bells, turn, swept);
+        // One mark for all of them, a burst of posts for example.
+        if swept.taken != before {
+            put_back::mark(served, port, &self.ports[i]);
+        }
+        took
+    }
+
+    /// The same, but for the mark of the port, where what has been taken is not handled yet.
+    #[inline(always)]
+    fn take(&mut self, served: &Arc<Served>, worker: &mut Worker, i: usize, bells: Doorbells, turn: u32, swept: &mut Swept) -> Took {
+        let port = self.first + i as u32;
         for _ in 0..turn {
             let took = worker.take(served, port, &mut self.ports[i]);
             if matches!(took, Took::Nothing | Took::Waits) {
@@ -468,6 +481,7 @@ impl Ports {
             self.last = i;
             self.shadow[i] = self.ports[i].tag().payload().into();
             if worker.is_full() {
+                put_back::mark(served, port, &self.ports[i]);
                 worker.handle(served);
             }
             if took == Took::Call || worker.is_turn_over() {

@@ -15,7 +15,8 @@ use hostcall_abi::port::{HostMemory, ServerPort};
 
 use super::served::Served;
 
-/// Leaves the mark of a port that has just consumed a message.
+/// Leaves the mark of a port that has consumed messages. Before they are handled: a kernel whose calls are answered may
+/// end, and then all that it can reach may be saved.
 #[inline(always)]
 pub(super) fn mark(served: &Served, port: u32, state: &ServerPort) {
     // Pairs with nothing: marks are read by the thread that has the ports' lock, under which they are written.
