@@ -61,7 +61,10 @@ impl Tree {
         let mut hasher = DefaultHasher::new();
         for file in &files {
             let mut bytes = fs::read(super::super::root().join(file))?;
-            if file.starts_with("crates/") || file.starts_with("tests/") || matches!(*file, "Cargo.lock" | "Cargo.toml" | ".cargo/mutants.toml") {
+            if file.starts_with("crates/")
+                || file.starts_with("tests/")
+                || matches!(*file, "Cargo.lock" | "Cargo.toml" | ".cargo/mutants.toml")
+            {
                 (file, &bytes).hash(&mut hasher);
             }
             if manifests.iter().any(|manifest| manifest == file) {
