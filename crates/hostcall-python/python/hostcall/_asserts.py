@@ -10,7 +10,8 @@ from typing import Any
 from ._errors import KernelFailed
 from ._server import Server
 
-#: Blocks in which a package that compiles kernels by itself links them with reports, on NVIDIA GPUs. Modules for such packages add theirs.
+#: Blocks in which a package that compiles kernels by itself links them with reports, on NVIDIA GPUs. Modules for such
+#: packages add theirs.
 LINKED: list[Callable[[], AbstractContextManager[None]]] = []
 
 

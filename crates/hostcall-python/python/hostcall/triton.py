@@ -34,7 +34,8 @@ tl = _need.package("triton.language", "triton", "hostcall.triton")
 
 #: The client of hostcall for Triton's LLVM: ``triton/core.cu``, which the wheel contains as bitcode.
 CORE = Path(__file__).with_name("_triton.bc")
-#: What takes the place of CUDA's ``__assertfail``: ``triton/assert.cu``. A kernel that asserts nothing is the same with it and without.
+#: What takes the place of CUDA's ``__assertfail``: ``triton/assert.cu``. A kernel that asserts nothing is the same with
+#: it and without.
 ASSERT = Path(__file__).with_name("_triton_assert.bc")
 
 
