@@ -99,3 +99,26 @@ fn messages_of_different_services_are_each_handled_by_their_own() {
         assert!(status != 0 || answer(&raw, port).1 == value);
     }
 }
+
+/// Many more messages than are handled at once, of every kind, with some that make no sense.
+#[test]
+fn each_port_has_left_its_mark_when_what_it_took_is_handled() {
+    let posts = posted_service("post", |x: [u32; 40]| assert_ne!(x[0], 0));
+    let services = [posts, fixed_service("double", |x: u32| 2 * x)];
+    let mut sweeper = Sweeper::new(PortBuffer::in_process(geometry(200, 32)).unwrap(), services).unwrap();
+    let raw = sweeper.device().raw();
+    for port in 0..200 {
+        match port % 4 {
+            0 => send(&raw, port, 2, Flags::REPLY, 1, &[port]),
+            1 => send(&raw, port, 1, Flags::default(), 0xf, &[port; 40]),
+            2 => {
+                raw.store(port, 0, Header { service: 2, words: 1, flags: Flags::REPLY, mask: 0 }.encode(FIRST));
+                raw.ring(port, FIRST.payload().into());
+            }
+            _ => send(&raw, port, 77, Flags::REPLY, 1, &[port]),
+        }
+    }
+    assert_eq!(sweeper.sweep_all(), 200);
+    assert!((0..200).all(|port| raw.answered(port, FIRST)));
+    assert!(sweeper.is_marked());
+}

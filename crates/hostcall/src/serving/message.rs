@@ -152,7 +152,7 @@ impl Worker {
     }
 
     /// Takes the port's next message, if it is there. There is [room](Worker::begin_turn) for it. Whoever has it taken
-    /// leaves the port's [mark](put_back::mark) before any message is handled.
+    /// leaves the port's [mark](put_back::mark) before it is handled.
     #[inline(always)]
     pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
         if state.is_left() && !served.has_room_for_posts() && !served.gives_posts_up() {
@@ -199,6 +199,12 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.turn.is_enough(self.inbox.messages.len()) || self.inbox.used >= ENOUGH_UNITS
+    }
+
+    /// The ports of what has been taken and not handled, one for each message.
+    #[inline(always)]
+    pub(super) fn taken(&self) -> impl Iterator<Item = u32> {
+        self.inbox.messages.iter().map(|taken| taken.port)
     }
 
     /// Handles and answers what has been taken.

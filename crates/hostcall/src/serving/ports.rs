@@ -150,6 +150,13 @@ impl Share {
         ports.ports.iter_mut().for_each(ServerPort::leave);
     }
 
+    /// See [`Sweeper`](crate::test_utils::Sweeper).
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn is_marked(&self, served: &Served) -> bool {
+        let ports = self.ports.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (ports.first..).zip(&ports.ports).all(|(port, state)| !put_back::is_put_back(served, port, state))
+    }
+
     /// The last turn in which all ports were looked at.
     pub(crate) fn drained(&self) -> u64 {
         // Pairs with the store in `sweep`: what was handled in that turn is visible.
@@ -196,6 +203,7 @@ impl Share {
         let swept = catch_unwind(AssertUnwindSafe(|| ports.sweep(served, worker, audit, drain)));
         let whole = swept.is_ok();
         let swept = swept.unwrap_or_else(|_| {
+            ports.mark_taken(served, worker);
             while catch_unwind(AssertUnwindSafe(|| worker.recover(served))).is_err() {}
             // Nobody knows what was not looked at.
             Swept { taken: 1, left: true, busy: false }
@@ -245,7 +253,7 @@ impl Ports {
         if drain {
             // First: what comes meanwhile does not keep it from its end.
             self.drain(served, worker, bells, &mut swept);
-            worker.handle(served);
+            self.handle(served, worker);
         }
         let resume = self.resume.take();
         let first = resume.unwrap_or(0);
@@ -356,7 +364,7 @@ impl Ports {
             if time && swept.taken == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
                 self.expect(served, self.last);
                 self.look(served, worker, self.last, bells, TURN, swept);
-                worker.handle(served);
+                self.handle(served, worker);
             }
             end = (end + SEGMENT).min(stop);
             while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
@@ -368,13 +376,13 @@ impl Ports {
                 for i in bits(rung) {
                     if worker.is_turn_over() {
                         self.resume = Some(lot + i);
-                        return worker.handle(served);
+                        return self.handle(served, worker);
                     }
                     self.look(served, worker, lot + i, bells, TURN, swept);
                 }
             }
             // What is left: a full inbox has been handled on the way.
-            worker.handle(served);
+            self.handle(served, worker);
             from = end;
         }
         if worker.is_turn_over() && self.resume.is_none() {
@@ -401,7 +409,7 @@ impl Ports {
             let audited = self.audit_next();
             self.look(served, worker, audited, bells, TURN, swept);
         }
-        worker.handle(served);
+        self.handle(served, worker);
     }
 
     /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then. When
@@ -440,6 +448,23 @@ impl Ports {
         self.draining.left = left;
     }
 
+    /// Handles what has been taken. Its marks come first: a kernel whose calls are answered may end.
+    #[inline(always)]
+    fn handle(&self, served: &Arc<Served>, worker: &mut Worker) {
+        self.mark_taken(served, worker);
+        worker.handle(served);
+    }
+
+    /// Leaves the marks of what has been taken and is not handled.
+    #[inline(always)]
+    fn mark_taken(&self, served: &Served, worker: &Worker) {
+        for port in worker.taken() {
+            if let Some(state) = self.ports.get(port.wrapping_sub(self.first) as usize) {
+                put_back::mark(served, port, state);
+            }
+        }
+    }
+
     /// Asks for the first two lines of a port's next message, and for the line of its reply.
     #[inline(always)]
     fn expect(&self, served: &Served, i: usize) {
@@ -453,19 +478,6 @@ impl Ports {
         if served.has_open_calls() && served.is_open(port) {
             return Took::Nothing;
         }
-        let before = swept.taken;
-        let took = self.take(served, worker, i, bells, turn, swept);
-        // One mark for all of them, a burst of posts for example.
-        if swept.taken != before {
-            put_back::mark(served, port, &self.ports[i]);
-        }
-        took
-    }
-
-    /// The same, but for the mark of the port, where what has been taken is not handled yet.
-    #[inline(always)]
-    fn take(&mut self, served: &Arc<Served>, worker: &mut Worker, i: usize, bells: Doorbells, turn: u32, swept: &mut Swept) -> Took {
-        let port = self.first + i as u32;
         for _ in 0..turn {
             let took = worker.take(served, port, &mut self.ports[i]);
             if matches!(took, Took::Nothing | Took::Waits) {
@@ -481,8 +493,7 @@ impl Ports {
             self.last = i;
             self.shadow[i] = self.ports[i].tag().payload().into();
             if worker.is_full() {
-                put_back::mark(served, port, &self.ports[i]);
-                worker.handle(served);
+                self.handle(served, worker);
             }
             if took == Took::Call || worker.is_turn_over() {
                 return took;

@@ -89,6 +89,11 @@ impl Sweeper {
         self.served.shares[0].forget_what_was_found();
     }
 
+    /// Whether each port has left the mark of what it has taken, by which it follows memory that is put back.
+    pub fn is_marked(&self) -> bool {
+        self.served.shares[0].is_marked(&self.served)
+    }
+
     /// What was reported since the last time.
     pub fn take_report(&mut self) -> KernelReport {
         self.served.report.take()
