@@ -19,16 +19,12 @@ const DEPENDENCY: &str = "\n[dependencies.hostcall-mutant-switch]\npath = \"../h
 const SWITCH_MANIFEST: &str = "[package]\nname = \"hostcall-mutant-switch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
 pub(super) const SWITCH_SOURCE: &str = include_str!("switch.rs.in");
 
-/// The crates whose rules are broken. Their tests have to notice, or those of [`OTHERS`].
+/// The crates whose rules are broken and whose tests have to notice.
 const CRATES: [&str; 2] = ["hostcall", "hostcall-abi"];
 
 /// First what is quick: the libraries alone, with the features that their tests have.
-const CHECK: &str = "check --lib --features hostcall/cudarc,hostcall/test-utils,hostcall/tokio";
-const BUILD: &str = "test --no-run --lib --tests";
-
-/// Tests of other crates that have to notice as well: the behaviours, and programs with std.
-const OTHERS: [&str; 2] = ["hostcall-tests", "cargo-hostcall"];
-const BUILD_OTHERS: &str = "test --no-run --test behaviours --test programs";
+const CHECK: &str = "check --features hostcall/cudarc,hostcall/test-utils,hostcall/tokio";
+const BUILD: &str = "test --no-run --tests";
 
 /// One program of tests.
 #[derive(Clone, Debug)]
@@ -37,8 +33,6 @@ pub(super) struct Program {
     pub(super) file: PathBuf,
     /// Where its tests expect to run.
     pub(super) directory: PathBuf,
-    /// A folder with what its tests start (`HOSTCALL_TEST_BUNDLE`), if they need one.
-    pub(super) bundle: Option<PathBuf>,
 }
 
 /// The copy.
@@ -61,10 +55,7 @@ impl Tree {
         let mut hasher = DefaultHasher::new();
         for file in &files {
             let mut bytes = fs::read(super::super::root().join(file))?;
-            if file.starts_with("crates/")
-                || file.starts_with("tests/")
-                || matches!(*file, "Cargo.lock" | "Cargo.toml" | ".cargo/mutants.toml")
-            {
+            if file.starts_with("crates/") || matches!(*file, "Cargo.lock" | "Cargo.toml" | ".cargo/mutants.toml") {
                 (file, &bytes).hash(&mut hasher);
             }
             if manifests.iter().any(|manifest| manifest == file) {
@@ -100,12 +91,9 @@ impl Tree {
                 written.insert(file, rewritten);
             }
             left.extend(written.values().flat_map(|file| &file.left).map(|(number, why)| (*number, *why)));
-            let mut messages = self.cargo(sh, CHECK, &CRATES)?;
+            let mut messages = self.cargo(sh, CHECK)?;
             if errors(&messages).next().is_none() {
-                messages = self.cargo(sh, BUILD, &CRATES)?;
-            }
-            if errors(&messages).next().is_none() {
-                messages.extend(self.cargo(sh, BUILD_OTHERS, &OTHERS)?);
+                messages = self.cargo(sh, BUILD)?;
             }
             let before = left.len();
             for error in errors(&messages) {
@@ -116,32 +104,17 @@ impl Tree {
                 ensure!(left.len() > before, "the copy does not compile, and no switch is to blame:\n{}", error.rendered);
                 continue;
             }
-            let mut finished = messages.iter().filter(|message| message.reason == "build-finished");
-            ensure!(finished.all(|message| message.success == Some(true)), "cargo fails without an error of the compiler");
-            let bundle = self.bundle(sh, &messages)?;
-            return programs(messages, &bundle);
+            let finished = messages.iter().any(|message| message.reason == "build-finished" && message.success == Some(true));
+            ensure!(finished, "cargo fails without an error of the compiler");
+            return programs(messages);
         }
     }
 
-    /// A folder with the programs that tests start, and the command line with all switches. The programs themselves
-    /// have none, and stay as they are.
-    fn bundle(&self, sh: &Shell, messages: &[Message]) -> Result<PathBuf> {
-        let command = messages.iter().find(|message| message.target.as_ref().is_some_and(|target| target.is_command()));
-        let command = command.and_then(|message| message.executable.as_ref()).context("there is no command line")?;
-        let bundle = self.root.with_file_name("bundle");
-        if !bundle.join("docs").is_dir() {
-            sh.create_dir(&bundle)?;
-            super::super::bundle::programs(sh, &bundle.display().to_string(), &command.display().to_string(), "sim")?;
-        }
-        fs::copy(command, bundle.join("cargo-hostcall"))?;
-        Ok(bundle)
-    }
-
-    fn cargo(&self, sh: &Shell, options: &str, packages: &[&str]) -> Result<Vec<Message>> {
-        let packages = packages.iter().flat_map(|name| ["-p", name]);
+    fn cargo(&self, sh: &Shell, options: &str) -> Result<Vec<Message>> {
+        let packages = CRATES.iter().flat_map(|name| ["-p", name]);
         let options = options.split(' ');
         let (root, target) = (&self.root, &self.target);
-        let command = cmd!(sh, "cargo {options...} {packages...} --message-format=json");
+        let command = cmd!(sh, "cargo {options...} {packages...} --lib --message-format=json");
         let command = command.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "--cap-lints=allow").env("CARGO_INCREMENTAL", "0");
         let command = command.env("CARGO_PROFILE_DEV_DEBUG", "0").quiet().ignore_status();
         let directory = sh.push_dir(root);
@@ -156,17 +129,13 @@ fn errors(messages: &[Message]) -> impl Iterator<Item = &Diagnostic> {
     messages.iter().filter_map(|message| message.message.as_ref()).filter(|error| error.level.starts_with("error"))
 }
 
-fn programs(messages: Vec<Message>, bundle: &Path) -> Result<Vec<Program>> {
+fn programs(messages: Vec<Message>) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for message in messages {
         if let (Some(file), Some(target), Some(manifest)) = (message.executable, message.target, message.manifest_path) {
-            if target.is_command() {
-                continue;
-            }
-            let bundle = (target.name == "programs").then(|| bundle.to_owned());
             let directory = manifest.parent().context("a manifest without a folder")?.to_owned();
             let package = directory.file_name().unwrap_or_default().to_string_lossy();
-            programs.push(Program { name: format!("{package}::{}", target.name), file, directory, bundle });
+            programs.push(Program { name: format!("{package}::{}", target.name), file, directory });
         }
     }
     ensure!(!programs.is_empty(), "there are no programs of tests");
@@ -198,13 +167,6 @@ struct Message {
 #[derive(Debug, Deserialize)]
 struct Target {
     name: String,
-    kind: Vec<String>,
-}
-
-impl Target {
-    fn is_command(&self) -> bool {
-        self.name == "cargo-hostcall" && self.kind == ["bin"]
-    }
 }
 
 /// What the compiler says.

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::tree::Program;
 
-/// A broken rule may write without end, or ask for memory without end: 64 GiB of addresses, of which simulators reserve
-/// most, files of 1 GiB. What the test started ends with it; its status is told before, since the shell ends, too.
-const SHELL: &str = "ulimit -v 67108864; ulimit -f 2097152; ulimit -c 0; \"$0\" \"$@\" >/dev/null 2>&1; echo $?; kill -KILL 0";
+/// A broken rule may write without end, or ask for memory without end: 16 GiB of addresses, files of 1 GiB. What the
+/// test started ends with it; its status is told before, since the shell ends, too.
+const SHELL: &str = "ulimit -v 16777216; ulimit -f 2097152; ulimit -c 0; \"$0\" \"$@\" >/dev/null 2>&1; echo $?; kill -KILL 0";
 
 /// A test, as it was with no rule broken.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ impl Drop for Folder {
 /// longer one takes.
 pub(super) fn record(programs: &[Program], switches: usize, jobs: usize) -> Result<Vec<Test>> {
     let mut tests = Vec::new();
-    for (program, Program { name, file, directory, .. }) in programs.iter().enumerate() {
+    for (program, Program { name, file, directory }) in programs.iter().enumerate() {
         let listed = Command::new(file).args(["--list", "--format", "terse"]).current_dir(directory).output()?;
         ensure!(listed.status.success(), "{name} does not list its tests");
         let listed = String::from_utf8(listed.stdout)?;
@@ -155,7 +155,6 @@ fn run(program: &Program, test: &Test, variable: (&str, &str), limit: Duration, 
     let mut command = Command::new("sh");
     command.args(["-c", SHELL]).arg(&program.file).args(["--exact", &test.own]);
     command.current_dir(&program.directory).env("CARGO_MANIFEST_DIR", &program.directory);
-    command.envs(program.bundle.iter().map(|bundle| ("HOSTCALL_TEST_BUNDLE", bundle)));
     command.env("TMPDIR", folder).env("NEXTEST", "1").env(variable.0, variable.1);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().context("a shell for a test")?;
@@ -213,7 +212,7 @@ esac
         let file = folder.0.with_extension("sh");
         fs::write(&file, PROGRAM).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-        let programs = [Program { name: "crate::program".to_owned(), file: file.clone(), directory: std::env::temp_dir(), bundle: None }];
+        let programs = [Program { name: "crate::program".to_owned(), file: file.clone(), directory: std::env::temp_dir() }];
         let tests = record(&programs, 4, 2).unwrap();
         let reached = |name: &str| tests.iter().find(|test| test.name == name).map(|test| test.reached.len());
         assert_eq!((tests.len(), reached("crate::program m::reaches"), reached("crate::program m::idle")), (2, Some(3), Some(0)));
