@@ -40,6 +40,11 @@ static void must(CUresult error, int line) {
 static float *memory;
 static std::atomic<int> messages;
 
+static void serve(hostcall::host::server &server, float more) {
+  server.keep(services::Host::add42, [more](float x) { return x + more; });
+  server.keep(services::Host::log, [](std::string_view) { messages++; });
+}
+
 static void fill(cudaStream_t stream) {
   static float y[count];
   for (unsigned i = 0; i < count; i++) y[i] = (float)i;
@@ -75,8 +80,7 @@ static void created() {
   MUST(cudaMalloc(&memory, count * sizeof *memory));
   {
     hostcall::host::server server(hostcall::host::device::from_cuda_context());
-    server.keep(services::Host::add42, [](float x) { return x + 42; });
-    server.keep(services::Host::log, [](std::string_view) { messages++; });
+    serve(server, 42);
     const auto attached = hostcall::host::attach_cuda_kernel(server, demo, "created");
     fill(nullptr);
     demo<<<2, count / 2>>>(memory, count);
@@ -105,8 +109,7 @@ static void devices() {
     on one{nullptr, std::make_unique<hostcall::host::server>(hostcall::host::device::from_cuda_context()), {}};
     MUST(cudaMalloc(&one.memory, count * sizeof *one.memory));
     MUST(cudaMemset(one.memory, 0, count * sizeof *one.memory));
-    one.server->keep(services::Host::add42, [device](float x) { return x + 42 + (float)device; });
-    one.server->keep(services::Host::log, [](std::string_view) { messages++; });
+    serve(*one.server, 42 + (float)device);
     one.attached = std::make_unique<hostcall::host::attachment>(hostcall::host::attach_cuda_kernel(*one.server, demo, "devices"));
     all.push_back(std::move(one));
   }
@@ -145,8 +148,7 @@ int main() {
   MUST(cudaMalloc(&memory, count * sizeof *memory));
   {
     hostcall::host::server server(hostcall::host::device::from_cuda_context());
-    server.keep(services::Host::add42, [](float x) { return x + 42; });
-    server.keep(services::Host::log, [](std::string_view) { messages++; });
+    serve(server, 42);
     const auto attached = hostcall::host::attach_cuda_kernel(server, demo, "launches");
 
     fill(stream);
