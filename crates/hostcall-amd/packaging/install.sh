@@ -27,7 +27,7 @@ mkdir -p "$to/lib/pkgconfig" "$to/lib/cmake/amd_hostcall" "$to/lib/amd_hostcall_
 # AMD's library: programs that were linked to that run on this.
 shared() { # FILE ARCHIVE [MORE]
   "${CC:-cc}" -shared -o "$1" -Wl,-soname,libamd_hostcall.so "-Wl,--version-script=$here/amd_hostcall.map" \
-    -Wl,-z,nodelete -Wl,--gc-sections -Wl,--whole-archive "$2" -Wl,--no-whole-archive ${3:-} -lpthread -ldl -lm -lgcc_s
+    -Wl,-z,nodelete -Wl,--gc-sections -Wl,--whole-archive "$2" -Wl,--no-whole-archive ${3:+-fPIC "$3"} -lpthread -ldl -lm -lgcc_s
 }
 shared "$to/lib/libamd_hostcall.so" "$archive"
 cp "$archive" "$to/lib/libamd_hostcall.a"
@@ -35,19 +35,18 @@ cp "$archive" "$to/lib/libamd_hostcall.a"
 # AMD's v0 has five functions of the same names and with other parameters. A program that was compiled with AMD's own
 # header of v0 needs them under these names, so it has a library of its own, of the same name in another folder. v1's
 # functions have others there.
-renames= both=
+renames=
 for name in create_consumer destroy_consumer register_service register_buffer on_error; do
   renames="$renames --redefine-sym amd_hostcall_$name=hostcall_amd_v1_$name --redefine-sym hostcall_amd_v0_$name=amd_hostcall_$name"
-  # For programs that were compiled with this library's header.
-  both="$both -Wl,--defsym=hostcall_amd_v0_$name=amd_hostcall_$name"
 done
 "${OBJCOPY:-objcopy}" $renames "$archive" "$to/lib/amd_hostcall_v0/libamd_hostcall.a"
-shared "$to/lib/amd_hostcall_v0/libamd_hostcall.so" "$to/lib/amd_hostcall_v0/libamd_hostcall.a" "$both"
+# Programs that were compiled with this library's header find its names there, too.
+shared "$to/lib/amd_hostcall_v0/libamd_hostcall.so" "$to/lib/amd_hostcall_v0/libamd_hostcall.a" "$here/names.c"
 
 for header in amd_hostcall.h amd_hostcall_device.h; do cp "$here/../include/$header" "$to/include/"; done
 for name in amd_hostcall amd_hostcall_v0; do
   folder=; [ $name = amd_hostcall ] || folder=/$name
-  sed -e "s|@NAME@|$name|" -e "s|@PREFIX@|$prefix|" -e "s|@FOLDER@|$folder|" -e "s|@VERSION@|$version|" "$here/amd_hostcall.pc.in" \
+  sed -e "s|@NAME@|$name|" -e "s|@FOLDER@|$folder|" -e "s|@VERSION@|$version|" "$here/amd_hostcall.pc.in" \
     >"$to/lib/pkgconfig/$name.pc"
 done
 cp "$here/amd_hostcall-config.cmake" "$to/lib/cmake/amd_hostcall/"

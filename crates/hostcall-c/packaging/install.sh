@@ -31,6 +31,6 @@ cp "$here"/../include/hostcall*.h* "$prefix/include/"
 for part in "$here"/../../../include/hostcall*; do
   if [ -e "$part" ]; then cp -R "$part" "$prefix/include/"; fi
 done
-sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/hostcall.pc.in" >"$prefix/lib/pkgconfig/hostcall.pc"
+sed -e "s|@VERSION@|$version|" "$here/hostcall.pc.in" >"$prefix/lib/pkgconfig/hostcall.pc"
 cp "$here/hostcallConfig.cmake" "$here/hostcallConfigVersion.cmake" "$prefix/lib/cmake/hostcall/"
 echo "installed in $prefix"

@@ -50,7 +50,7 @@ for header in OffloadKernel.h OffloadPort.h; do cp "$api/include/$header" "$pref
 mkdir -p "$prefix/$include/simulator"
 cp "$api/include/simulator/gpuintrin.h" "$prefix/$include/simulator/"
 fill() { # fill TEMPLATE OUTPUT
-  sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" -e "s|@LIB@|$lib|g" -e "s|@INCLUDE@|$include|g" -e "s|@PACKAGE@|$package|g" \
+  sed -e "s|@VERSION@|$version|" -e "s|@LIB@|$lib|g" -e "s|@INCLUDE@|$include|g" -e "s|@PACKAGE@|$package|g" \
     -e "s|@N@|$n|g" -e "s|@LLVM@|$api_version|g" "$here/$1" >"$2"
 }
 fill hostcall_offload.pc.in "$prefix/lib/pkgconfig/$lib.pc"

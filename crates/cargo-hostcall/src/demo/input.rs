@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use wordcount_services::is_letter;
+use hostcall_demo::is_letter;
 
 use super::Error;
 
 /// What is counted if no file is given.
-const LICENCE: &[u8] = include_bytes!("../../../../LICENSE-APACHE");
+const LICENCE: &[u8] = include_bytes!("../../LICENSE-APACHE");
 
 /// The file that was asked for, or the licence, in a file that is there as long as what comes with it.
 pub(super) fn or_licence(file: Option<&Path>) -> Result<(PathBuf, Option<tempfile::NamedTempFile>), Error> {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use hostcall::fleet::Member;
+use hostcall_demo::{BLOCK, Entry, Head, Totals};
 use offload::{Args, Device, Launch, Memory, Program, Queue};
-use wordcount_services::{BLOCK, Entry, Head, Totals};
 
 use super::Error;
 
@@ -131,8 +131,8 @@ impl<'a> Job<'a> {
     fn kernel(&self, name: &str, launch: Launch, args: Args) -> Result<(), Error> {
         let kernel = self.program.kernel(name)?;
         // SAFETY: all memory among `args` is this device's and borrowed by the caller until this function has waited
-        // for the kernel; the types are those of the kernel's parameters in `examples/wordcount/kernel`, through
-        // `wordcount_services` or as sizes that are asserted there; the host touches none of it meanwhile.
+        // for the kernel; the types are those of the kernel's parameters in `hostcall-demo`, through its library or as
+        // sizes that are asserted there; the host touches none of it meanwhile.
         unsafe { self.queue.launch(&kernel, launch, args)? };
         self.member.server().wait(&self.queue).map_err(|error| match error {
             hostcall::WaitError::Device { source, report } if report.is_success() => Error::Device(source),

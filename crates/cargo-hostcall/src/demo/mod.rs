@@ -1,7 +1,7 @@
 //! `cargo hostcall demo`: counts the words of a file, in a kernel that reads it by hostcalls.
 //!
 //! The host's part is small: it grants the kernels one directory to read and one to write, answers the progress
-//! service, and launches the kernels of `examples/wordcount/kernel` (see [`job`]). Opening, reading and writing files
+//! service, and launches the kernels of `hostcall-demo` (see [`job`]). Opening, reading and writing files
 //! is theirs. Of several devices each counts a part, and the host puts the counts together.
 
 mod input;
@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         return Err(Error::Overwrite { path: arguments.file.clone().unwrap_or_default() }.into());
     }
 
-    let bundle = offload::include_program!("wordcount");
+    let bundle = hostcall_demo::program();
     let devices = open(&arguments, &bundle)?;
     let counts = Counts::new();
     let fleet = Fleet::builder(devices).services(counts.services()).services(source.services.iter().cloned());

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use hostcall::Service;
-use wordcount_services::Progress;
+use hostcall_demo::Progress;
 
 use crate::device::bytes;
 
@@ -35,7 +35,7 @@ impl Counts {
     }
 
     pub(super) fn services(&self) -> Vec<Service> {
-        wordcount_services::progress::all(self.clone())
+        hostcall_demo::progress::all(self.clone())
     }
 
     /// Shows the counts on a terminal's last line, until what is returned is dropped.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hostcall::{HandlerError, Service};
+use hostcall_demo::texts;
 use hostcall_remote::{CallOptions, Connector, RemoteError, Worker};
-use wordcount_services::texts;
 
 use super::input::{self, Input};
 use super::{Error, Source};

@@ -106,13 +106,18 @@ pub(super) fn with_dependencies(manifest: &str) -> String {
     )
 }
 
-/// Where a crate of hostcall's comes from: the checkout that this program was built from, or the repository.
+/// Where a crate of hostcall's comes from: the checkout that this program was built from, or the registry.
 fn source(name: &str) -> String {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name);
+    source_beside(Path::new(env!("CARGO_MANIFEST_DIR")), name)
+}
+
+/// The same of a program that was built from the package in `dir`.
+fn source_beside(dir: &Path, name: &str) -> String {
+    let beside = dir.with_file_name(name);
     if beside.join("Cargo.toml").is_file() {
         format!("{{ path = {} }}", serde_json::Value::from(beside.display().to_string()))
     } else {
-        format!("{{ git = {:?} }}", env!("CARGO_PKG_REPOSITORY"))
+        format!("{:?}", env!("CARGO_PKG_VERSION"))
     }
 }
 
@@ -128,5 +133,10 @@ mod tests {
         assert!(text.contains("[dependencies]\nhostcall = { path = "), "{text}");
         assert!(text.contains("\n[build-dependencies]\nhostcall-build = { path = "), "{text}");
         assert!(main(manifest).contains("include_program!(\"a-b\")"));
+    }
+
+    #[test]
+    fn what_was_installed_from_the_registry_takes_its_own_version_from_there() {
+        assert_eq!(source_beside(Path::new("/registry/cargo-hostcall-1.2.3"), "hostcall"), concat!('"', env!("CARGO_PKG_VERSION"), '"'));
     }
 }

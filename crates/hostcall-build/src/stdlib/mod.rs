@@ -14,6 +14,7 @@ mod natives;
 mod overlay;
 mod prepare;
 mod program;
+mod registry;
 mod runtime;
 pub(crate) mod shorten;
 mod sysroot;

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use offload_image::Sha256;
 
 use super::machine::Machine;
+use super::registry;
 use super::sysroot::Sysroot;
-use crate::cache::Scratch;
+use crate::cache::{Scratch, cache_directory};
 use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
 use crate::source::Source;
@@ -129,10 +130,16 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     Ok(object)
 }
 
-/// Where the runtime's sources are: `HOSTCALL_STD_SOURCE`, or beside the sources that this program was built from.
+/// Where the runtime's sources are: `HOSTCALL_STD_SOURCE`, or beside the sources that this program was built from, or
+/// where cargo has them from the registry.
 pub(crate) fn source_directory() -> Result<PathBuf, BuildError> {
     let named = std::env::var_os("HOSTCALL_STD_SOURCE").map(PathBuf::from);
-    let dir = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-std"));
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-std");
+    let dir = match named {
+        Some(dir) => dir,
+        None if beside.is_dir() => beside,
+        None => registry::source(&cache_directory("std")?)?,
+    };
     dir.canonicalize().map_err(BuildError::io("find the runtime's sources (HOSTCALL_STD_SOURCE names their directory) in", &dir))
 }
 

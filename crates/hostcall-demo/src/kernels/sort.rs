@@ -1,9 +1,9 @@
 //! Sorting: every lane sorts a block, then pairs of runs are merged, all lanes taking part in every pair.
 
+use crate::{BLOCK, Entry, Text};
 use hostcall::prelude::kernel;
-use wordcount_services::{BLOCK, Entry, Text};
 
-use crate::mine;
+use super::mine;
 
 /// Sorts each block of [`BLOCK`] entries.
 #[kernel]

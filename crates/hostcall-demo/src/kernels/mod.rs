@@ -12,7 +12,6 @@
 //!
 //! Because the whole text stays in device memory, a word is nothing but the place where it was first seen: the table
 //! holds no letters, a word may have any length, and putting one in is a single compare-and-swap.
-#![no_std]
 
 mod count;
 mod report;
@@ -22,10 +21,10 @@ pub use count::{Slot, count, gather, heads};
 
 use core::ops::Range;
 
+use crate::{Progress, Texts};
 use hostcall::fs;
 use hostcall::prelude::*;
 use hostcall::wave::{Converged, wave_size};
-use wordcount_services::{Progress, Texts};
 
 /// Why a kernel gave up.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! The sorted counts as text, in a file.
 
+use crate::{BLOCK, Entry, Progress};
 use hostcall::fs::File;
 use hostcall::prelude::kernel;
 use hostcall::wave::Converged;
-use wordcount_services::{BLOCK, Entry, Progress};
 
-use crate::{Failure, mine, path};
+use super::{Failure, mine, path};
 
 /// Bytes of the text that one lane writes at a time.
 const PIECE: usize = 512;

@@ -1,10 +1,21 @@
-//! What the word count's kernels and their host share.
+//! The demo of `cargo hostcall demo`: kernels that count the words of a file, and what they share with their host,
+//! which is in the command line. This package is compiled twice: for the device, with the kernels, and for this
+//! machine, with their images.
 //!
 //! The text lies in device memory as a whole and is cut into *slices* of equal length, which different lanes look at. A
 //! word belongs to the slice that it begins in, wherever it ends. So that nobody has to walk along a word of a
 //! gigabyte, each slice's [`Head`] says how many letters it begins with and what they hash to: a word that leaves its
 //! slice is put together from the heads of the next ones.
 #![no_std]
+
+#[cfg(hostcall_device)]
+pub mod kernels;
+
+/// The kernels, for all devices that they were built for.
+#[cfg(not(hostcall_device))]
+pub fn program() -> hostcall::ProgramBundle {
+    hostcall::include_program!("hostcall-demo")
+}
 
 /// How far the kernels are.
 #[hostcall::service]

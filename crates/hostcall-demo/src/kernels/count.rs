@@ -2,11 +2,11 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use crate::{Entry, Head, Progress, Text, Totals, Word};
 use hostcall::CallError;
 use hostcall::prelude::kernel;
-use wordcount_services::{Entry, Head, Progress, Text, Totals, Word};
 
-use crate::mine;
+use super::mine;
 
 /// A place in the table: a power of two of them, all zero at first. A word is looked for at the place that its hash
 /// says, then at the next ones.
