@@ -1,5 +1,5 @@
-// What a check costs that holds, beside the same kernel without one and with CUDA's own `assert`; and a million checks
-// that fail: the context stays, and the next launch is right.
+// What a check costs that holds, beside the same kernel without one, with one that only traps, and with CUDA's own
+// `assert`; and a million checks that fail: the context stays, and the next launch is right.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -82,17 +82,22 @@ int main() {
 
   hostcall::host::server server(hostcall::host::device::from_cuda_context());
   const auto attached = hostcall::host::attach_cuda_kernel(server, select_hostcall, "select");
-  const kernel kernels[] = {select_plain, select_cuda, select_hostcall};
-  std::vector<float> times[3];
+  const kernel kernels[] = {select_plain, select_bare, select_cuda, select_hostcall};
+  const char *const names[] = {"no check", "a trap", "CUDA's assert", "hostcall's"};
+  std::vector<float> times[4];
   // In turns, so that the clock of the GPU is the same for all.
   for (int turn = 0; turn < 31; turn++)
-    for (int which = 0; which < 3; which++) {
+    for (int which = 0; which < 4; which++) {
       const float time = once(kernels[which]);
       if (turn > 0) times[which].push_back(time);
     }
-  const float plain = median(times[0]), cuda = median(times[1]), ours = median(times[2]);
-  std::printf("index select of %u rows of %u floats: no check %.2f us, CUDA's assert %.2f (%+.1f %%), hostcall's %.2f (%+.1f %%)\n", count, width,
-              plain, cuda, (cuda / plain - 1) * 100, ours, (ours / plain - 1) * 100);
+  std::printf("index select of %u rows of %u floats:\n", count, width);
+  for (int which = 0; which < 4; which++) {
+    const float time = median(times[which]), plain = median(times[0]);
+    cudaFuncAttributes about;
+    MUST(cudaFuncGetAttributes(&about, kernels[which]));
+    std::printf("  %-14s %8.2f us %+6.1f %%  %d registers\n", names[which], time, (time / plain - 1) * 100, about.numRegs);
+  }
   server.wait();
   std::printf("wrong results: %lu\n", wrong());
 

@@ -18,6 +18,7 @@ __device__ inline unsigned offset(unsigned linear, const info<T> &tensor) {
   info<float> dst, info<const float> src, info<const long> indices, int dst_dim, int src_dim, unsigned total, unsigned inner, long rows
 
 __global__ void select_plain(SELECT_PARAMETERS);
+__global__ void select_bare(SELECT_PARAMETERS);
 __global__ void select_cuda(SELECT_PARAMETERS);
 __global__ void select_hostcall(SELECT_PARAMETERS);
 

@@ -38,7 +38,7 @@ pub(crate) fn code(gpu: &Gpu<'_>, module: &Path, dir: &Path) -> Result<String, B
     let llc = llc.arg("-expand-fp-convert-bits=64");
     llc.arg(module).arg("-o").arg(&ptx).output()?;
     let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
-    Ok(rolled(&atomics::joined(&text)))
+    Ok(limited(&rolled(&atomics::joined(&text))))
 }
 
 /// The module with its threads' stacks in memory that all of them can address; its path.
@@ -75,9 +75,43 @@ fn rolled(ptx: &str) -> String {
     out
 }
 
+/// Gives kernels the bound of registers that they ask for (`#[kernel(max_registers = 32)]`): a comment in their body, a
+/// directive before it.
+fn limited(ptx: &str) -> String {
+    const ASKED: &str = "// hostcall.maxnreg ";
+    let mut out = String::with_capacity(ptx.len());
+    // Where the body of the last entry begins.
+    let mut body = None;
+    let mut entry = false;
+    for line in ptx.split_inclusive('\n') {
+        entry |= line.contains(".entry ");
+        if entry && line.starts_with('{') {
+            (body, entry) = (Some(out.len()), false);
+        } else if line.starts_with('}') {
+            body = None;
+        }
+        match (body, line.trim().strip_prefix(ASKED)) {
+            (Some(at), Some(most)) => out.insert_str(at, &format!(".maxnreg {most}\n")),
+            _ => out.push_str(line),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_that_asks_for_few_registers_gets_a_directive_and_no_other_does() {
+        let entry = |name: &str, body: &str| format!(".visible .entry {name}(\n\t.param .u32 {name}_param_0\n)\n{{\n{body}\tret;\n}}\n");
+        let function = ".func work(\n)\n{\n\tret;\n}\n";
+        let ask = "\t// begin inline asm\n\t// hostcall.maxnreg 32\n\t// end inline asm\n";
+        let ptx = format!("{}{function}{}{}", entry("first", ""), entry("second", ask), entry("third", ""));
+        let expected = ptx.replace(")\n{\n\t// begin", ")\n.maxnreg 32\n{\n\t// begin").replace("\t// hostcall.maxnreg 32\n", "");
+        assert_eq!(limited(&ptx), expected);
+        assert_eq!(expected.matches(".maxnreg").count(), 1);
+    }
 
     #[test]
     fn loops_of_small_functions_stay_loops() {

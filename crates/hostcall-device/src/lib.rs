@@ -273,6 +273,16 @@ pub mod __private {
         safe fn sys_lane_leave();
     }
 
+    /// Bounds the registers of the lanes of the kernel that it is in: `hostcall-build` reads it in the PTX.
+    #[inline(always)]
+    pub fn max_registers<const MOST: u32>() {
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: a comment.
+        unsafe {
+            core::arch::asm!("// hostcall.maxnreg {most}", most = const MOST, options(nomem, nostack, preserves_flags));
+        }
+    }
+
     /// Every kernel begins with it.
     #[inline(always)]
     pub fn kernel_enter() {

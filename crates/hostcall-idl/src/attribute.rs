@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Error, LitStr, Path, Result};
+use syn::{Error, LitInt, LitStr, Path, Result};
 
 use crate::wire::relative;
 
@@ -30,6 +30,8 @@ pub struct Args {
     pub policy: Option<syn::Ident>,
     /// `bytes` or `text`, if a stream is of those.
     pub content: Option<syn::Ident>,
+    /// The most registers of a kernel's lane.
+    pub max_registers: Option<u32>,
 }
 
 impl Args {
@@ -46,7 +48,7 @@ impl Args {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn parse_stream(input: ParseStream<'_>, known: &[&str]) -> Result<Self> {
-        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, policy: None, content: None };
+        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, policy: None, content: None, max_registers: None };
         let mut seen = Vec::new();
         while !input.is_empty() {
             let name = input.call(syn::Ident::parse_any)?;
@@ -67,6 +69,7 @@ impl Args {
                 }
                 _ if flag => parsed.content = Some(name),
                 "krate" => parsed.krate = krate(input)?,
+                "max_registers" => parsed.max_registers = Some(registers(input)?),
                 "side" => {
                     parsed.side = Some(choice(input, &[("device", Side::Device), ("host", Side::Host)])?);
                 }
@@ -91,6 +94,13 @@ fn krate(input: ParseStream<'_>) -> Result<TokenStream> {
         return Err(Error::new_spanned(first, "start the path with `crate::`, `::` or a crate's name: it is used inside a module as well"));
     }
     Ok(quote!(#path))
+}
+
+/// As many as PTX's `.maxnreg` can ask for.
+fn registers(input: ParseStream<'_>) -> Result<u32> {
+    let number: LitInt = input.parse()?;
+    let registers = number.base10_parse().ok().filter(|registers| (16..=255).contains(registers));
+    registers.ok_or_else(|| Error::new(number.span(), "a lane has 16 to 255 registers"))
 }
 
 fn choice<T: Copy>(input: ParseStream<'_>, choices: &[(&str, T)]) -> Result<T> {

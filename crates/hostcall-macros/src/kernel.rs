@@ -43,7 +43,7 @@ pub(crate) fn on_host(item: &TokenStream) -> syn::Error {
 }
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let args = Args::parse(args, &["krate"])?;
+    let args = Args::parse(args, &["krate", "max_registers"])?;
     let function: ItemFn =
         syn::parse2(item).map_err(|error| Error::new(error.span(), format!("`#[kernel]` goes on a function: {error}")))?;
     let params = check(&function)?;
@@ -111,6 +111,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             }
         }
     }
+    let limit = args.max_registers.map(|most| quote!(#private::max_registers::<#most>();));
     let failed = format!("kernel `{symbol}` failed");
     let body = match &function.sig.output {
         ReturnType::Type(_, ty) if !is_unit(ty) => quote_spanned! {ty.span()=>
@@ -150,6 +151,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             #[unsafe(export_name = #symbol)]
             #[allow(improper_ctypes_definitions, improper_gpu_kernel_arg, reason = "plain types have a fixed layout")]
             unsafe extern "gpu-kernel" fn __hostcall_entry(#(#declared),*) {
+                #limit
                 #private::kernel_enter();
                 #body
                 #private::kernel_leave();

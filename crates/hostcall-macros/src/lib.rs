@@ -150,6 +150,10 @@ pub fn log(input: TokenStream) -> TokenStream {
 /// and number of elements), and pointers. The result is `()` or a `Result<(), E>` with `E: Debug`, whose `Err`
 /// panics the lane. The function itself stays an ordinary function.
 ///
+/// `max_registers = 32` bounds the registers of a lane, as CUDA's `__maxnreg__` does: a multiprocessor of NVIDIA's has
+/// 65536, so that with 32 all its 64 waves are resident, and with 64 half of them. What does not fit lies in the lane's
+/// memory. It says nothing elsewhere.
+///
 /// `krate = path` names the crate that exports hostcall's items, if it is not `::hostcall`.
 #[proc_macro_attribute]
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -42,6 +42,9 @@ pub fn many(
 #[kernel]
 pub struct Structure;
 
+#[kernel(max_registers = 8)]
+pub fn starved() {}
+
 pub struct Owner;
 impl Owner {
     #[kernel]
