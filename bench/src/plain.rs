@@ -31,13 +31,26 @@ pub(super) enum Form {
     Wide,
 }
 
+/// Which part of the calls is measured, and of how many waves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// All of a call.
+    Whole,
+    /// The device's own part.
+    Device,
+    /// Calls of as many waves as can be resident.
+    AllWaves,
+}
+
 impl Form {
-    fn kernel(self, device_only: bool) -> &'static str {
-        match (self, device_only) {
-            (Self::Scalar, false) => "plain_scalar",
-            (Self::Scalar, true) => "plain_scalar_device",
-            (Self::Wide, false) => "plain_wide",
-            (Self::Wide, true) => "plain_wide_device",
+    fn kernel(self, part: Part) -> &'static str {
+        match (self, part) {
+            (Self::Scalar, Part::Whole) => "plain_scalar",
+            (Self::Scalar, Part::Device) => "plain_scalar_device",
+            (Self::Scalar, Part::AllWaves) => "plain_scalar_all",
+            (Self::Wide, Part::Whole) => "plain_wide",
+            (Self::Wide, Part::Device) => "plain_wide_device",
+            (Self::Wide, Part::AllWaves) => "plain_wide_all",
         }
     }
 }
@@ -46,8 +59,7 @@ impl Form {
 struct Area<'a> {
     rig: &'a Rig,
     form: Form,
-    /// Whether the device's own part of the calls is measured, instead of all of them.
-    device_only: bool,
+    part: Part,
     waves: u32,
     /// Waves, rounded up to whole lots.
     ports: usize,
@@ -70,7 +82,7 @@ impl<'a> Area<'a> {
             return Err(Error::NotHere("host memory does not begin at a line"));
         }
         let window = if window { Some(rig.device.window(geometry.window_layout().bytes)?) } else { None };
-        Ok(Self { rig, form, device_only: false, waves, ports, geometry, host, window, made: 0 })
+        Ok(Self { rig, form, part: Part::Whole, waves, ports, geometry, host, window, made: 0 })
     }
 
     /// The words as the host sees them.
@@ -97,7 +109,7 @@ impl<'a> Area<'a> {
     /// Each wave makes `warm + calls` calls, answered by `threads` threads. How long the kernel took, and nanoseconds
     /// of the first wave's `calls`.
     fn run(&mut self, threads: usize, warm: u32, calls: u32) -> Result<(Duration, u64), Error> {
-        let (rig, kernel, each) = (self.rig, self.form.kernel(self.device_only), warm + calls);
+        let (rig, kernel, each) = (self.rig, self.form.kernel(self.part), warm + calls);
         let out = rig.zeroed::<[u64; 2]>(self.waves as usize)?;
         let layout = self.geometry.host_layout();
         let replies = match &self.window {
@@ -170,12 +182,12 @@ impl Drop for Ends<'_> {
 }
 
 /// Microseconds of a call of one wave on an otherwise idle device, or of the device's own part of it.
-fn latency(rig: &Rig, form: Form, device_only: bool, window: bool) -> Result<f64, Error> {
+fn latency(rig: &Rig, form: Form, part: Part, window: bool) -> Result<f64, Error> {
     let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
     let mut all = Vec::new();
     // As the floor and the calls are measured: on several threads, with memory of their own.
     for _ in 0..rig.scale.hosts {
-        let mut area = Area { device_only, ..Area::new(rig, form, 1, window)? };
+        let mut area = Area { part, ..Area::new(rig, form, 1, window)? };
         for _ in 0..rig.scale.latency_samples {
             all.push(area.run(1, warm, calls)?.1 as f64 / 1e3 / f64::from(calls));
         }
@@ -186,7 +198,7 @@ fn latency(rig: &Rig, form: Form, device_only: bool, window: bool) -> Result<f64
 /// Calls (of a wave, whatever its lanes) a second, of all waves.
 pub(super) fn rate(rig: &Rig, form: Form, threads: usize, window: bool) -> Result<f64, Error> {
     let waves = rig.all_waves();
-    let mut area = Area::new(rig, form, waves, window)?;
+    let mut area = Area { part: Part::AllWaves, ..Area::new(rig, form, waves, window)? };
     let each = rig.calibrate(|each| Ok(area.run(threads, 0, each)?.0))?;
     median(rig.scale.samples, || Ok(f64::from(waves) * f64::from(each) / area.run(threads, 0, each)?.0.as_secs_f64()))
 }
@@ -293,8 +305,8 @@ pub(super) fn row(rig: &Rig, name: &'static str, what: What, window: bool, floor
     };
     Ok(match what {
         What::Pingpong => us(pingpong(rig, window)?, "words there and back, the one back in a line"),
-        What::Held(form) => us(latency(rig, form, false, window)?, "calls of one wave"),
-        What::Device(form) => us(latency(rig, form, true, window)?, "requests sent and replies taken that were there"),
+        What::Held(form) => us(latency(rig, form, Part::Whole, window)?, "calls of one wave"),
+        What::Device(form) => us(latency(rig, form, Part::Device, window)?, "requests sent and replies taken that were there"),
         What::Rate(form, threads) => {
             let threads = rig.threads(threads)?;
             let rate = rate(rig, form, threads, window)?;
@@ -314,7 +326,7 @@ mod tests {
         for window in [false, true] {
             assert!(pingpong(&rig, window).unwrap() > 0.0);
             for form in [Form::Scalar, Form::Wide] {
-                let mut area = Area::new(&rig, form, rig.all_waves(), window).unwrap();
+                let mut area = Area { part: Part::AllWaves, ..Area::new(&rig, form, rig.all_waves(), window).unwrap() };
                 for threads in [1, 2, 3] {
                     // More than once around the doorbells, and on from where the last launch ended.
                     area.run(threads, 3, 40).unwrap();

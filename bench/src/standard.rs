@@ -208,12 +208,26 @@ fn figures(rig: &Rig, image: &Path, fixture: &Fixture) -> Result<HashMap<String,
     Ok(text.lines().filter_map(line).collect())
 }
 
+/// What executes programs: the command line.
+const COMMAND: &str = if cfg!(windows) { "cargo-hostcall.exe" } else { "cargo-hostcall" };
+
+/// The command line beside the program `own`, else in one of the directories of `path`.
+fn find(own: Option<&Path>, path: Option<&std::ffi::OsStr>) -> Option<PathBuf> {
+    let beside = own.and_then(Path::parent).map(Path::to_path_buf);
+    let listed = path.into_iter().flat_map(std::env::split_paths);
+    beside.into_iter().chain(listed).map(|dir| dir.join(COMMAND)).find(|file| file.is_file())
+}
+
 /// What starts a program on this device, but for the program.
 fn exec(rig: &Rig) -> Result<Command, Error> {
     let info = rig.device.info();
     let device = if info.kind == DeviceKind::Sim { "sim".to_owned() } else { format!("cuda:{}", info.ordinal) };
-    let this = std::env::current_exe().map_err(|source| Error::File { doing: "cannot find", path: "cargo-hostcall".into(), source })?;
-    let mut command = Command::new(this);
+    let own = std::env::current_exe().ok();
+    let missing = || {
+        let source = std::io::Error::other("it is neither beside this program nor in PATH: `cargo build --release -p cargo-hostcall`");
+        Error::File { doing: "cannot find", path: COMMAND.into(), source }
+    };
+    let mut command = Command::new(find(own.as_deref(), std::env::var_os("PATH").as_deref()).ok_or_else(missing)?);
     command.args(["exec", "--quiet", "--timeout", LIMIT, "--device", &device]);
     Ok(command)
 }
@@ -221,6 +235,19 @@ fn exec(rig: &Rig) -> Result<Command, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_are_executed_by_the_command_line_beside_this_program_or_another_one() {
+        let [beside, listed] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+        let (own, path) = (beside.path().join("hostcall-bench"), std::env::join_paths([listed.path()]).expect("a list"));
+        std::fs::write(&own, "").expect("written");
+        let found = || find(Some(&own), Some(&path));
+        assert_eq!(found(), None, "this program executes none");
+        std::fs::write(listed.path().join(COMMAND), "").expect("written");
+        assert_eq!(found(), Some(listed.path().join(COMMAND)));
+        std::fs::write(beside.path().join(COMMAND), "").expect("written");
+        assert_eq!(found(), Some(beside.path().join(COMMAND)));
+    }
 
     #[test]
     fn lines_are_counted_once_and_others_spoil_the_count() {

@@ -391,9 +391,9 @@ fn wide<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &
 
 /// Kernels over the same parameters.
 macro_rules! kernels {
-    ($($(#[$doc:meta])+ $name:ident = $run:path;)+) => { $(
+    ($($(#[$doc:meta])+ $(@$limit:tt)? $name:ident = $run:path;)+) => { $(
         $(#[$doc])+
-        #[kernel]
+        #[kernel$($limit)?]
         pub fn $name(
             bells: *mut u32,
             requests: *mut Word,
@@ -415,10 +415,15 @@ kernels! {
     /// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`.
     /// `out`, for each wave: nanoseconds, right answers.
     plain_scalar = scalar::<false>;
-    /// The same, in nanoseconds of the device's own part.
+    /// The same with so few registers that all waves are resident at once: with more, a part of them begins when the
+    /// others have ended.
+    @(max_registers = 32) plain_scalar_all = scalar::<false>;
+    /// `plain_scalar` in nanoseconds of the device's own part.
     plain_scalar_device = scalar::<true>;
     /// As `plain_scalar`, with all lanes of each wave calling.
     plain_wide = wide::<false>;
-    /// The same, in nanoseconds of the device's own part.
+    /// The same with so few registers that all waves are resident at once.
+    @(max_registers = 32) plain_wide_all = wide::<false>;
+    /// `plain_wide` in nanoseconds of the device's own part.
     plain_wide_device = wide::<true>;
 }

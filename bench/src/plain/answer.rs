@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bench_services::answer;
 use hostcall_abi::header::ReplyHead;
-use hostcall_abi::word::{WORD_BYTES, pack};
+use hostcall_abi::word::{pack, unpack};
 use hostcall_abi::{Header, Status, Tag, Word};
 use offload::{Line, LineStore};
 
@@ -162,23 +162,11 @@ unsafe fn load16(at: *const u8) -> Word {
     }
 }
 
-/// A block that is put together of words of 14 bytes, each of which is stored with the two bytes behind it that the
-/// next one overwrites.
-#[repr(C, align(16))]
-struct Block([u8; 96]);
-
-impl Block {
-    #[inline(always)]
-    fn put(&mut self, at: usize, word: Word) {
-        for (to, unit) in self.0[at..at + 16].chunks_exact_mut(4).zip(word.0) {
-            to.copy_from_slice(&unit.to_ne_bytes());
-        }
-    }
-
-    #[inline(always)]
-    fn units(&self) -> [u32; 16] {
-        std::array::from_fn(|i| u32::from_ne_bytes([self.0[i * 4], self.0[i * 4 + 1], self.0[i * 4 + 2], self.0[i * 4 + 3]]))
-    }
+/// The units of a block from number `first` on, of the words that carry them. All of it happens in registers: a load
+/// from memory to which two stores have just gone would wait for both.
+#[inline(always)]
+fn units<const WORDS: usize>(first: usize, words: &[Word; WORDS], head: [u32; 2]) -> [u32; 16] {
+    std::array::from_fn(|i| if i < first { head[i] } else { unpack((i - first) as u32, |j| words[j as usize]) })
 }
 
 /// The two words of the reply to a block.
@@ -212,20 +200,12 @@ pub(super) unsafe fn scalar(view: &View, port: usize, tag: Tag) -> bool {
     if head.tag() != tag.header() {
         return false;
     }
-    let mut block = Block([0; 96]);
-    let (_, units) = Header::decode(head);
-    block.put(0, Word([units[0], units[1], 0, 0]));
-    let mut wrong = 0;
-    for j in 0..LONE_WORDS {
-        // SAFETY: a word of the port's request.
-        let word = unsafe { load16(request.add((1 + j) * size_of::<Word>())) };
-        wrong |= word.tag() ^ tag.payload();
-        block.put(8 + j * WORD_BYTES as usize, word);
-    }
-    if wrong != 0 {
+    // SAFETY: words of the port's request.
+    let words: [Word; LONE_WORDS] = std::array::from_fn(|j| unsafe { load16(request.add((1 + j) * size_of::<Word>())) });
+    if words.iter().fold(0, |wrong, word| wrong | word.tag() ^ tag.payload()) != 0 {
         return false;
     }
-    let [a, b] = reply(&block.units(), tag);
+    let [a, b] = reply(&units(2, &words, Header::decode(head).1), tag);
     // SAFETY: the port's first line.
     unsafe {
         store(
@@ -248,23 +228,17 @@ pub(super) unsafe fn wide(view: &View, port: usize, tag: Tag) -> bool {
     if unsafe { load16(request) }.tag() != tag.header() {
         return false;
     }
-    let mut blocks = [const { Block([0; 96]) }; LANES];
+    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
     let mut wrong = 0;
-    for j in 0..LANE_WORDS {
-        for (lane, block) in blocks.iter_mut().enumerate() {
-            // SAFETY: a word of the port's request.
-            let word = unsafe { load16(request.add((1 + j * LANES + lane) * size_of::<Word>())) };
-            wrong |= word.tag() ^ tag.payload();
-            block.put(j * WORD_BYTES as usize, word);
-        }
+    for lane in 0..LANES {
+        // SAFETY: words of the port's request.
+        let block: [Word; LANE_WORDS] = std::array::from_fn(|j| unsafe { load16(request.add((1 + j * LANES + lane) * size_of::<Word>())) });
+        wrong |= block.iter().fold(0, |wrong, word| wrong | word.tag() ^ tag.payload());
+        let [a, b] = reply(&units(0, &block, [0; 2]), tag);
+        (words[lane], words[LANES + lane]) = (a, b);
     }
     if wrong != 0 {
         return false;
-    }
-    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
-    for (lane, block) in blocks.iter().enumerate() {
-        let [a, b] = reply(&block.units(), tag);
-        (words[lane], words[LANES + lane]) = (a, b);
     }
     let to = view.replies.wrapping_add(port * view.reply_bytes);
     for (line, words) in words.chunks_exact(4).enumerate() {

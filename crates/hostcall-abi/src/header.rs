@@ -89,18 +89,25 @@ impl Header {
     /// The header of many lanes as a word of message `tag`.
     #[inline(always)]
     pub const fn encode(self, tag: Tag) -> Word {
-        self.encode_with(0, self.flags, 0, [self.mask as u32, (self.mask >> 32) as u32], tag)
+        self.encode_with(false, 0, [self.mask as u32, (self.mask >> 32) as u32], tag)
     }
 
     /// The header of a lone lane, number `lane`, whose payload begins with `units`.
     #[inline(always)]
     pub const fn encode_lone(self, lane: u32, units: [u32; Self::LONE_UNITS as usize], tag: Tag) -> Word {
-        self.encode_with(Flags::LONE.0, self.flags, lane, units, tag)
+        self.encode_with(true, lane, units, tag)
+    }
+
+    /// The first unit of a header: what is the same in all messages that are alike.
+    #[inline(always)]
+    pub(crate) const fn first_of(service: u16, words: u8, flags: Flags, lone: bool) -> u32 {
+        let form = if lone { Flags::LONE.0 } else { 0 };
+        service as u32 | (words as u32) << 16 | ((flags.0 | form) as u32) << 24
     }
 
     #[inline(always)]
-    const fn encode_with(self, form: u8, flags: Flags, lane: u32, rest: [u32; 2], tag: Tag) -> Word {
-        let head = self.service as u32 | (self.words as u32) << 16 | ((flags.0 | form) as u32) << 24;
+    const fn encode_with(self, lone: bool, lane: u32, rest: [u32; 2], tag: Tag) -> Word {
+        let head = Self::first_of(self.service, self.words, self.flags, lone);
         let [a, b] = rest;
         Word::new([head, lane & 0xffff | a << 16, a >> 16 | b << 16, b >> 16], tag.header())
     }

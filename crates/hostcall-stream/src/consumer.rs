@@ -327,6 +327,7 @@ impl Consumer {
                 news &= news - 1;
                 let owned = &mut self.rings[first + at];
                 let recording = self.shared.recording.as_ref().map(|shared| recording.get_or_insert_with(|| shared.turn(self.index)));
+                owned.begin();
                 if owned.read(&self.shared, &mut Slots(&mut self.slots), recording) {
                     self.moved.push(first + at);
                     eyes[at] = owned.eye();
@@ -377,6 +378,7 @@ impl Consumer {
                 owned.follow();
                 *eye = owned.eye();
             }
+            owned.mark();
             owned.advance();
         }
         true
@@ -573,6 +575,43 @@ mod tests {
                 consumer.look_once();
             }
         }
+    }
+
+    #[test]
+    fn memory_that_is_put_back_while_messages_are_handled_is_followed_as_well() {
+        const LAST: u64 = 99;
+        let received: Arc<Mutex<Vec<u64>>> = Arc::default();
+        type Tool = Box<dyn FnOnce() + Send>;
+        let put_back: Arc<Mutex<Option<Tool>>> = Arc::default();
+        let (theirs, tool) = (received.clone(), put_back.clone());
+        let stream = accesses(move |origin, _| {
+            theirs.lock().expect("no panic").push(origin.group);
+            if origin.group == LAST
+                && let Some(put_back) = tool.lock().expect("no panic").take()
+            {
+                put_back();
+            }
+        });
+        let (set, shared) = ring_of([stream].into_iter());
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        let mut begin = store(&set, 0, 1, 1, usize::MAX);
+        consumer.look_once();
+        for pass in 0..3 {
+            let before = set.memory_now();
+            let of_tool = set.clone();
+            *put_back.lock().expect("no panic") = Some(Box::new(move || of_tool.put_back(&before)));
+            store(&set, begin, 1, LAST, usize::MAX);
+            consumer.look_once();
+            let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+            while consumer.rings[0].position() != begin {
+                consumer.look();
+                assert!(std::time::Instant::now() < until, "pass {pass}: the memory was put back, and is not followed");
+            }
+            begin = store(&set, begin, 1, 10 + pass, usize::MAX);
+            consumer.look_once();
+        }
+        assert_eq!(*received.lock().expect("no panic"), [1, LAST, 10, LAST, 11, LAST, 12]);
+        assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (0, 0));
     }
 
     #[test]

@@ -36,7 +36,12 @@ pub(crate) struct Owned {
     dry: bool,
     /// The last epoch in which a look at it reached its end, see [`Look`](crate::dispatch::Look).
     seen: u64,
+    /// What its marks are, unless its memory was put back.
+    marked: u64,
 }
+
+/// In a ring's marks while it is read: memory that is put back meanwhile takes this back, too.
+const READING: u64 = 1 << 63;
 
 /// The search of a ring for messages behind what will never be whole, where nobody knows what had been reserved: all of
 /// the ring is looked at once.
@@ -54,7 +59,23 @@ impl Owned {
     pub(crate) fn new(set: Arc<RingSet>, ring: usize) -> Self {
         let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
         let (device, last) = (set.device().info().ordinal, Last::of(set.source()));
-        Self { ring, device, last, reader, long: Vec::new(), spoiled: None, torn: false, search: None, dry: false, seen: 0, set }
+        let mut owned = Self {
+            ring,
+            device,
+            last,
+            reader,
+            long: Vec::new(),
+            spoiled: None,
+            torn: false,
+            search: None,
+            dry: false,
+            seen: 0,
+            marked: 0,
+            set,
+        };
+        // Another thread may have read it before.
+        owned.mark();
+        owned
     }
 
     /// Granules that have been read.
@@ -87,10 +108,31 @@ impl Owned {
         self.set.eye(self.ring, self.reader.position())
     }
 
+    /// It is going to be read.
+    pub(crate) fn begin(&mut self) {
+        self.leave_marks(self.reader.position() | READING);
+    }
+
+    /// Leaves its marks, unless they were put back: then they stay, and are others than those that it knows.
+    fn leave_marks(&mut self, mark: u64) {
+        // Exchanges: rings are looked at while no kernel runs, too, and memory is put back then. A store that came
+        // behind that would leave a mark that says the contrary. Pairs with nothing: this thread alone reads them.
+        for was in self.set.marks(self.ring) {
+            let _ = was.compare_exchange(self.marked, mark, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        self.marked = mark;
+    }
+
+    /// Writes its marks, whatever they are.
+    pub(crate) fn mark(&mut self) {
+        self.marked = self.reader.position();
+        // As in `leave_marks`.
+        self.set.marks(self.ring).into_iter().for_each(|mark| mark.store(self.marked, Ordering::Relaxed));
+    }
+
     /// Says how far it has been read, and that what was read has been handed on.
-    pub(crate) fn advance(&self) {
-        // Pairs with nothing: this thread alone reads them.
-        self.set.marks(self.ring).into_iter().for_each(|mark| mark.store(self.reader.position(), Ordering::Relaxed));
+    pub(crate) fn advance(&mut self) {
+        self.leave_marks(self.reader.position());
         let progress = &self.set.progress()[self.ring];
         progress.advance(self.spoiled.unwrap_or(self.reader.position()));
         if self.search.as_ref().is_some_and(|search| search.over) {
@@ -100,23 +142,23 @@ impl Owned {
 
     /// The marks before and behind it.
     fn marks(&self) -> [u64; 2] {
-        // As in `advance`.
+        // As in `leave_marks`.
         self.set.marks(self.ring).map(|mark| mark.load(Ordering::Relaxed))
     }
 
     /// Whether the mark behind it is not the one that was left: the memory is put back.
     pub(crate) fn is_put_back(&self) -> bool {
-        self.marks()[1] != self.reader.position()
+        self.marks()[1] != self.marked
     }
 
     /// The same of both marks.
     pub(crate) fn is_all_put_back(&self) -> bool {
-        !self.marks().contains(&self.reader.position())
+        !self.marks().contains(&self.marked)
     }
 
     /// Goes back to the marks, if others were left. One that lies ahead is the device's doing.
     pub(crate) fn follow(&mut self) {
-        let [before, behind] = self.marks();
+        let [before, behind] = self.marks().map(|mark| mark & !READING);
         if before == behind && before < self.reader.position() {
             *self.reader = Reader::behind(before, self.set.sizes().ring_log2, self.set.is_wide());
             (self.spoiled, self.torn, self.dry) = (None, false, false);

@@ -319,3 +319,22 @@ fn what_is_posted_before_lanes_are_told_that_the_server_leaves_is_handled() {
         assert!((posted..=posted + 1).contains(&handled), "round {round}: {handled} of {posted} posts were handled");
     }
 }
+
+#[test]
+fn ports_that_lanes_held_when_they_ended_are_free_for_those_who_come_later() {
+    let device = offload::Device::open("sim").unwrap();
+    let double = fixed_service("double", |x: u32| 2 * x);
+    let server = Server::builder(&device).without_built_in().ports(4).service(double).start().unwrap();
+    // The simulator's memory is this process's.
+    let mock = MockDevice::new(server.allocate(&device).unwrap());
+    let _awake = server.keep_awake();
+    assert_eq!(mock.wave(0).at_port(1).call(1, &[4]), Ok(vec![8]));
+    for port in 0..mock.memory().geometry().ports {
+        let wave = mock.wave(0).at_port(port);
+        let _never_released = wave.client().acquire(&wave.group(), true).unwrap();
+    }
+    server.free_ports().unwrap();
+    for port in 0..mock.memory().geometry().ports {
+        assert_eq!(mock.wave(0).at_port(port).call(1, &[port]), Ok(vec![2 * port]));
+    }
+}

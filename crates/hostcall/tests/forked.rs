@@ -12,6 +12,7 @@ use common::eventually;
 use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{MockDevice, definition, fixed_service, posted_service};
 use hostcall::{AttachError, Completion, Forked, RemoveError, Server, ServerError, Service, WaitError};
+use hostcall_abi::Tag;
 use offload::{Device, Error};
 
 const SERVER: Forked = Forked { what: "server" };
@@ -119,12 +120,16 @@ fn a_child_answers_no_call_that_came_to_its_parent() {
     let server = Server::without_device().without_built_in().service(service).start().unwrap();
     let mock = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry()).unwrap()));
     let _awake = server.keep_awake();
-    let kernel = std::thread::spawn(move || mock.wave(0).call(1, &[4]));
+    let raw = mock.raw();
+    let kernel = std::thread::spawn(move || mock.wave(0).at_port(0).call(1, &[4]));
     eventually("the call has come", || kept.lock().unwrap().len() == 1);
     let completions = Mutex::new(std::mem::take(&mut *kept.lock().unwrap()));
-    // The buffer is memory of this process's own, so what the child writes there would go unseen; it must not wait
+    // The buffer is memory of this process's own, so only the child sees what it would write there; it must not wait
     // either.
-    in_child(|| completions.lock().unwrap().clear());
+    in_child(|| {
+        completions.lock().unwrap().clear();
+        assert!(!raw.answered(0, Tag::new(1)));
+    });
     for completion in completions.into_inner().unwrap() {
         completion.reply(&7u32);
     }

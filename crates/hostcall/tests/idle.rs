@@ -3,11 +3,15 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Setup, eventually, serve};
+use hostcall::__private::PortBuffer;
 use hostcall::Server;
-use hostcall::test_utils::{Turns, fixed_service, turns};
+use hostcall::test_utils::{MockDevice, Turns, fixed_service, posted_service, turns};
+use hostcall_abi::{Flags, Tag};
 
 fn four_threads() -> Setup {
     let s = serve(Server::without_device().threads(4).service(fixed_service("quick", |x: u32| x)));
@@ -37,6 +41,34 @@ fn with_no_kernel_in_flight_every_thread_parks() {
     let awake = s.server.keep_awake();
     assert_eq!(s.device.wave(0).call(1, &[4]), Ok(vec![4]), "they wake up again");
     drop(awake);
+}
+
+#[test]
+fn posts_whose_doorbells_were_lost_are_all_handled_before_a_thread_rests() {
+    let device: Arc<Mutex<Option<MockDevice>>> = Arc::default();
+    let send = |device: &Mutex<Option<MockDevice>>, port: u64| {
+        let raw = device.lock().unwrap().as_ref().unwrap().raw();
+        raw.send(port as u32, 0, Tag::new(1), 1, Flags::default(), 1, &[port as u32, 0]);
+    };
+    // Each is in the port before the one at which the thread is: a look at all of them comes to one.
+    let (last, theirs) = (Arc::new(AtomicU64::new(u64::MAX)), device.clone());
+    let handled = last.clone();
+    let down = posted_service("down", move |port: u64| {
+        handled.store(port, Ordering::Relaxed);
+        if port > 0 {
+            send(&theirs, port - 1);
+        }
+    });
+    let server = Server::without_device().without_built_in().threads(1).service(down).start().unwrap();
+    // So many that what is looked at by the way does not come to many of them.
+    let buffer = |ports| server.add_buffer(PortBuffer::in_process(common::geometry(ports, 32)).unwrap());
+    *device.lock().unwrap() = Some(MockDevice::new(buffer(256)));
+    eventually("the thread parks", || meanwhile(&server, MOMENT).iter().all(|thread| thread.turns == 0));
+    send(&device, 255);
+    // It is woken.
+    let other = buffer(1);
+    eventually("all posts are handled", || last.load(Ordering::Relaxed) == 0);
+    drop((device.lock().unwrap().take(), other));
 }
 
 #[test]

@@ -296,6 +296,19 @@ fn a_future_that_never_ends_is_dropped_with_its_server() {
     eventually("the future is dropped", || here.upgrade().is_none());
 }
 
+#[cfg(feature = "tokio")]
+#[test]
+fn a_server_with_a_runtime_of_its_own_may_end_within_another_one() {
+    let never = Service::new_async(definition::<u32>("never", Some(1)), |_| {
+        Ok(async {
+            std::future::pending::<()>().await;
+            Ok(0u32)
+        })
+    });
+    let other = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    other.block_on(async { drop(serve(Server::without_device().service(never))) });
+}
+
 #[test]
 fn every_post_is_handled_before_the_wait_returns() {
     let count = Arc::new(AtomicU32::new(0));

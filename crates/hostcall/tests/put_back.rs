@@ -2,9 +2,9 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{eventually, geometry, with_window};
@@ -98,6 +98,51 @@ fn posts_of_every_pass_are_handled_once_though_the_ring_laps() {
             ends(move || (0..1000).for_each(|_| wave.post(SUM, Flags::default(), &[1]).unwrap()));
             eventually("the posts are handled", || sum.load(Ordering::Relaxed) == 5 + 1000 * pass);
         }
+    }
+}
+
+/// A kernel that posts ends before its posts are handled, and a profiler may be quicker than the server.
+#[test]
+fn memory_that_is_put_back_while_a_message_is_handled_is_followed_as_well() {
+    for (geometry, direct) in geometries(100).into_iter().flat_map(|geometry| [(geometry, true), (geometry, false)]) {
+        let (entered, is_entered) = channel();
+        let (open, is_open) = channel::<()>();
+        let gate = Mutex::new((entered, is_open));
+        let wait = move |x: u32| {
+            if x == 7 {
+                let gate = gate.lock().unwrap();
+                gate.0.send(()).unwrap();
+                gate.1.recv_timeout(Duration::from_secs(60)).unwrap();
+            }
+        };
+        let post = if direct {
+            posted_service("post", wait)
+        } else {
+            Service::new(definition::<u32>("post", None), move |call| {
+                wait(call.fixed()?);
+                Ok(())
+            })
+        };
+        let add = fixed_service("add", |x: u32| x + 1000);
+        let server = Server::without_device().threads(1).service(add).service(post).without_built_in().start().unwrap();
+        let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry).unwrap()));
+        let _awake = server.keep_awake();
+        let call = |port: u32, x: u32| {
+            let wave = device.wave(0).at_port(port);
+            assert_eq!(ends(move || wave.call(ADD, &[x])), Ok(vec![x + 1000]), "port {port}");
+        };
+        (0..100).for_each(|port| call(port, port));
+        let before = device.image();
+        for pass in 1..=3 {
+            // Some of these are taken with the one that keeps the thread, some lie there.
+            (0..100).for_each(|port| device.wave(0).at_port(port).post(SUM, Flags::default(), &[u32::from(port == 40) * 7]).unwrap());
+            is_entered.recv_timeout(Duration::from_secs(60)).unwrap();
+            device.put_back(&before);
+            open.send(()).unwrap();
+            (0..100).rev().for_each(|port| call(port, 100 * pass + port));
+            device.put_back(&before);
+        }
+        (0..100).for_each(|port| call(port, port));
     }
 }
 

@@ -214,3 +214,30 @@ fn a_staged_post_is_copied_before_it_is_acknowledged() {
         assert_eq!(seen, (0..5).map(|round| format!("round {round}")).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn of_lanes_that_post_together_each_has_its_bytes_and_all_of_them_no_more_than_a_slot() {
+    const SLOT: usize = 4096;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    let log = Service::new(Definition { reply_dwords: None, ..var_definition("log", 1) }, move |call| {
+        log.lock().unwrap().push(call.str()?.len());
+        Ok(())
+    });
+    let s = serve(Server::without_device().service(log.blocking()));
+    let post = |mask: u64, bytes: usize, apart: usize| {
+        s.device.run_wave(mask, |wave| {
+            let at = wave.lane() as usize * apart;
+            wave.stage(at, &vec![b'x'; bytes]);
+            let mut units = var_units((at / 16) as u32, &[bytes as u32], &[]);
+            units[1] = bytes as u32;
+            wave.post(1, Flags::STAGED, &units).unwrap();
+        });
+        let report = s.server.collect();
+        (std::mem::take(&mut *seen.lock().unwrap()), report.handler_failures.len())
+    };
+    assert_eq!(post(0xf, 256, 256), (vec![256; 4], 0));
+    assert_eq!(post(0x3, SLOT / 2, SLOT / 2), (vec![SLOT / 2; 2], 0));
+    // No client sends so much.
+    assert_eq!(post(0x3, SLOT, 0), (vec![SLOT], 1), "of the other lane nothing is kept");
+}

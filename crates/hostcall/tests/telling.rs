@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::serve;
 use hostcall::Server;
-use hostcall::test_utils::fixed_service;
+use hostcall::test_utils::{definition, fixed_service};
 
 fn nap() -> hostcall::Service {
     fixed_service("nap", |ms: u32| std::thread::sleep(Duration::from_millis(u64::from(ms))))
@@ -31,6 +31,30 @@ fn statistics_count_calls_bytes_failures_and_time() {
     assert!(latency.p50 >= Duration::from_millis(19) && latency.max >= latency.p50, "{latency:?}");
     let table = stats.to_string();
     assert!(table.lines().next().unwrap().contains("p99.9") && table.contains("nap"), "{table}");
+}
+
+#[test]
+fn calls_that_are_answered_later_are_counted_as_those_that_are_answered_at_once() {
+    let add = |name: &'static str| fixed_service(name, |x: u64| x + 1);
+    let later = hostcall::Service::batch_deferred(definition::<u64>("later", Some(2)), |mut message| {
+        message.batch().reply_all(|_| ());
+        message.finish();
+    });
+    let s = serve(Server::without_device().service(add("now")).service(add("pool").blocking()).service(later));
+    for service in 1..=3 {
+        s.device.run_wave(0xf, |wave| wave.call_fixed::<u64, u64>(service, &1).unwrap());
+    }
+    let counts = |name: &str| {
+        let stats = s.server.stats();
+        let stats = stats.service(name).unwrap();
+        (stats.messages, stats.calls, stats.failed, stats.bytes_in, stats.bytes_out)
+    };
+    assert_eq!([counts("now"), counts("pool"), counts("later")], [(1, 4, 0, 48, 32); 3]);
+    for service in 1..=2 {
+        s.device.run_wave(0x3, |wave| wave.call(service, &[]).unwrap_err());
+    }
+    assert_eq!(counts("pool"), counts("now"));
+    assert_eq!((counts("now").2, counts("now").4), (2, 40), "with two units of detail");
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub use arch::Arch;
 pub use client::{Client, Held, Reply};
 pub use group::{Group, first_lane};
 pub use server::{
-    HostMemory, LaneReplies, Malformed, Message, Polled, ServerPort, lane_stride, largest_reply_dwords, payload_units,
+    Head, HostMemory, LaneReplies, Malformed, Message, Polled, ServerPort, Usual, lane_stride, largest_reply_dwords, payload_units,
     store_replies_by_words,
 };
 

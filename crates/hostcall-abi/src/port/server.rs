@@ -47,6 +47,16 @@ pub trait HostMemory {
         })
     }
 
+    /// Copies the payload of a lone lane to `out`: what is in its header `head`, and the `words` words that begin at
+    /// index `at`; and says whether all of these carry the raw tag `tag`. If not, `out` holds anything. `out` is
+    /// [`payload_units`] long at least.
+    #[inline(always)]
+    fn load_lone(&self, port: u32, head: Word, at: u32, words: u32, tag: u16, out: &mut [u32]) -> bool {
+        let (start, rest) = out.split_at_mut(Header::LONE_UNITS as usize);
+        start.copy_from_slice(&Header::decode(head).1);
+        words == 0 || self.load_payload(port, at, 1, words, tag, rest)
+    }
+
     /// Writes the replies to all lanes of message `tag`, and if the message scrubs, the rest of the port's reply area.
     #[inline(always)]
     fn store_replies(&self, geometry: &Geometry, port: u32, tag: Tag, replies: &LaneReplies<'_>) {
@@ -113,6 +123,11 @@ pub struct Message {
 }
 
 impl Message {
+    #[inline(always)]
+    const fn new(header: Header, tag: Tag, end: u32, lanes: u32, [lane_units, stride]: [u32; 2]) -> Self {
+        Self { header, tag, end: end as u16, lane_units: lane_units as u16, stride: stride as u16, lanes: lanes as u8 }
+    }
+
     /// Lanes that call.
     #[inline(always)]
     pub const fn lanes(&self) -> u32 {
@@ -164,13 +179,85 @@ pub enum Polled {
     Malformed(Malformed),
 }
 
+/// What nearly all messages of a service look like whose arguments have a fixed size: not staged, and as long as the
+/// arguments are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usual {
+    /// The first unit of the header, of one lane and of several.
+    heads: [u32; 2],
+    /// Words of each lane, of one and of several.
+    words: [u8; 2],
+    flags: Flags,
+    service: u16,
+}
+
+impl Usual {
+    /// The messages of service `service`, whose arguments take `units` units: calls, or posts. `None`: no message has
+    /// so many.
+    #[inline(always)]
+    pub const fn new(service: u16, units: usize, post: bool) -> Option<Self> {
+        if units > Header::MOST_UNITS {
+            return None;
+        }
+        let flags = if post { Flags(0) } else { Flags::REPLY };
+        let [lone, many] = [Header::words_for(units as u32, 1), Header::words_for(units as u32, 2)];
+        // (Several lanes carry less: of one word more there is none.)
+        let many = if many > u8::MAX as u32 { u8::MAX } else { many as u8 };
+        let heads = [Header::first_of(service, lone as u8, flags, true), Header::first_of(service, many, flags, false)];
+        Some(Self { heads, words: [lone as u8, many], flags, service })
+    }
+}
+
+impl Usual {
+    /// Whether a header says so of a message of one lane.
+    #[inline(always)]
+    pub const fn is_lone(&self, head: &Head) -> bool {
+        head.word.0[0] == self.heads[0]
+    }
+
+    /// Whether it says so of one of several lanes.
+    #[inline(always)]
+    pub const fn is_many(&self, head: &Head) -> bool {
+        head.word.0[0] == self.heads[1]
+    }
+
+    /// The message of lane `lane` alone that has this tag.
+    pub const fn lone(&self, tag: Tag, lane: u32) -> Message {
+        let words = self.words[0];
+        let header = Header { service: self.service, words, flags: self.flags, mask: 1 << lane };
+        Message::new(header, tag, 0, 1, [Header::units_in(words as u32, 1); 2])
+    }
+}
+
+/// The header of a message, as it was read, whose payload has not been looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    word: Word,
+    base: u32,
+    tag: Tag,
+}
+
+impl Head {
+    /// The message's tag.
+    #[inline(always)]
+    pub const fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// The number of the service.
+    #[inline(always)]
+    pub const fn service(&self) -> u16 {
+        self.word.0[0] as u16
+    }
+}
+
 /// What the host remembers of one port. It is read from shared memory in one case, and checked then: where a tool has
 /// put memory back ([`ServerPort::at_mark`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerPort {
-    tag: Tag,
-    /// Where the next message starts, if not at 0: below the area's end.
-    position: u16,
+    /// The last message's sequence number in the low 16 bits, and in the high ones where the next one starts, if not at
+    /// 0: below the area's end. (In one word: to be read as one, it must have been written as one.)
+    consumed: u32,
     /// Words of the next message that a look has found already, from its header on, one after another; 0: no look has
     /// found a part of it. A hint where to look, which says nothing of what the words are by now.
     found: u16,
@@ -182,33 +269,39 @@ impl ServerPort {
 
     /// A port whose last message was `tag` (0 for a fresh one).
     pub const fn new(tag: Tag) -> Self {
-        Self { tag, position: 0, found: 0 }
+        Self::behind(tag, 0)
+    }
+
+    /// A port whose last message was `tag`, and whose next one starts at `position`.
+    #[inline(always)]
+    const fn behind(tag: Tag, position: u16) -> Self {
+        Self { consumed: tag.seq() as u32 | (position as u32) << 16, found: 0 }
     }
 
     /// Tag of the last message consumed: what the doorbell shows when nothing is to do.
     #[inline(always)]
     pub const fn tag(&self) -> Tag {
-        self.tag
+        Tag::new(self.consumed as u16)
     }
 
     /// What it knows of the messages consumed, in one word: the last one's sequence number in the low 16 bits, and
     /// where the next starts in the high ones.
     #[inline(always)]
     pub const fn mark(&self) -> u32 {
-        self.tag.seq() as u32 | (self.position as u32) << 16
+        self.consumed
     }
 
     /// The port that has such a [mark](ServerPort::mark), if one of this geometry can have it.
     pub const fn at_mark(mark: u32, geometry: &Geometry) -> Option<Self> {
         let (seq, position) = (mark as u16, (mark >> 16) as u16);
         let tag = Tag::new(seq);
-        if tag.seq() == seq && (position as u32) < geometry.request_words { Some(Self { tag, position, found: 0 }) } else { None }
+        if tag.seq() == seq && (position as u32) < geometry.request_words { Some(Self::behind(tag, position)) } else { None }
     }
 
     /// Where the next message probably starts: behind the last one, or at 0 if there is nothing left behind it.
     #[inline(always)]
     pub const fn position(&self) -> u32 {
-        self.position as u32
+        self.consumed >> 16
     }
 
     /// Looks for the port's next message, and copies it into `out` if it is complete: the lanes' payloads one after
@@ -224,25 +317,98 @@ impl ServerPort {
     /// When `out` is shorter than [`payload_units`].
     #[inline(always)]
     pub fn poll<M: HostMemory>(&mut self, memory: &M, geometry: &Geometry, port: u32, out: &mut [u32]) -> Polled {
-        let tag = self.tag.next();
-        let mut base = self.position();
-        let mut head = memory.load_request(port, base);
-        if head.tag() != tag.header() {
-            if base == 0 {
-                return Polled::Nothing;
-            }
-            base = 0;
-            head = memory.load_request(port, 0);
-            if head.tag() != tag.header() {
-                return Polled::Nothing;
-            }
-        }
-        let (header, first) = Header::decode(head);
+        let Some(Head { word, base, .. }) = self.head(memory, port) else { return Polled::Nothing };
+        let (header, first) = Header::decode(word);
         // Two copies of what follows: in one of them nearly everything is known beforehand.
         match header.lanes() {
             1 => self.read(memory, geometry, port, base, (header, first), 1, out),
             lanes => self.read(memory, geometry, port, base, (header, first), lanes, out),
         }
+    }
+
+    /// The header of the port's next message, if it is there.
+    #[inline(always)]
+    fn head<M: HostMemory>(&self, memory: &M, port: u32) -> Option<Head> {
+        let (tag, base) = (self.tag().next(), self.position());
+        let word = memory.load_request(port, base);
+        if word.tag() == tag.header() {
+            return Some(Head { word, base, tag });
+        }
+        // Or it begins anew.
+        if base == 0 {
+            return None;
+        }
+        let word = memory.load_request(port, 0);
+        (word.tag() == tag.header()).then_some(Head { word, base: 0, tag })
+    }
+
+    /// The header of the port's next message, if there is nothing special about that message so far: no look has found
+    /// a part of it, and it scrubs nothing.
+    ///
+    /// # Panics
+    /// When there is no such port.
+    #[inline(always)]
+    pub fn peek<M: HostMemory>(&self, memory: &M, port: u32) -> Option<Head> {
+        if self.found != 0 || self.tag().next().scrubs() { None } else { self.head(memory, port) }
+    }
+
+    /// Copies the message that was [peeked](ServerPort::peek) at, which is [one lane's](Usual::is_lone), to `out`, and
+    /// consumes it, if it is complete and well-formed: the number of the lane. `None`: nothing was taken, and
+    /// [`ServerPort::poll`] finds out what is there.
+    ///
+    /// # Panics
+    /// When `out` is shorter than [`payload_units`].
+    #[inline(always)]
+    pub fn take_lone<M: HostMemory>(
+        &mut self,
+        memory: &M,
+        geometry: &Geometry,
+        port: u32,
+        head: &Head,
+        usual: &Usual,
+        out: &mut [u32],
+    ) -> Option<u32> {
+        let words = u32::from(usual.words[0]);
+        let (lane, end) = (head.word.0[1] & 0xffff, head.base + 1 + words);
+        if lane >= geometry.lanes || end > geometry.request_words {
+            return None;
+        }
+        if !memory.load_lone(port, head.word, head.base + 1, words, head.tag.payload(), out) {
+            self.found = 1;
+            return None;
+        }
+        let position = if usual.flags.has(Flags::REPLY) || end == geometry.request_words { 0 } else { end as u16 };
+        *self = Self::behind(head.tag, position);
+        Some(lane)
+    }
+
+    /// The same of a message of [several lanes](Usual::is_many).
+    ///
+    /// # Panics
+    /// When `out` is shorter than [`payload_units`].
+    #[inline(always)]
+    pub fn take_many<M: HostMemory>(
+        &mut self,
+        memory: &M,
+        geometry: &Geometry,
+        port: u32,
+        head: &Head,
+        usual: &Usual,
+        out: &mut [u32],
+    ) -> Option<Message> {
+        let (Header { mask, .. }, _) = Header::decode(head.word);
+        let (service, words, flags) = (usual.service, usual.words[1], usual.flags);
+        let header = Header { service, words, flags, mask };
+        let lanes = mask.count_ones();
+        let end = end_of(header, lanes, head.base, geometry)?;
+        let (shape, whole) = copy(memory, port, head.base, head.tag, [0; 2], lanes, words.into(), out);
+        if !whole {
+            self.found = 1;
+            return None;
+        }
+        let message = Message::new(header, head.tag, end, lanes, shape);
+        self.consume(&message, geometry);
+        Some(message)
     }
 
     /// Copies the message of `lanes` lanes that begins at `base`, if it is complete.
@@ -258,28 +424,20 @@ impl ServerPort {
         lanes: u32,
         out: &mut [u32],
     ) -> Polled {
-        let (tag, words) = (self.tag.next(), header.words as u32);
+        let (tag, words) = (self.tag().next(), header.words as u32);
         let Some(end) = end_of(header, lanes, base, geometry) else {
             return Polled::Malformed(Malformed { header, tag });
         };
         if self.found != 0 && !self.find_more(memory, port, base, if tag.scrubs() { geometry.request_words } else { end }, tag) {
             return Polled::Nothing;
         }
-        let (lane_units, mut stride) = (Header::units_in(words, lanes), lane_stride(words) as u32);
-        let whole = if lanes == 1 {
-            stride = lane_units;
-            let (start, rest) = out.split_at_mut(Header::LONE_UNITS as usize);
-            start.copy_from_slice(&first);
-            words == 0 || memory.load_payload(port, base + 1, 1, words, tag.payload(), rest)
-        } else {
-            memory.load_payload(port, base + 1, lanes, words, tag.payload(), out)
-        };
+        let (shape, whole) = copy(memory, port, base, tag, first, lanes, words, out);
         if !whole || tag.scrubs() && !scrubbed(memory, geometry, port, end, tag) {
             self.found = 1;
             return Polled::Nothing;
         }
         let end = if tag.scrubs() { geometry.request_words } else { end };
-        Polled::Message(Message { header, tag, end: end as u16, lane_units: lane_units as u16, stride: stride as u16, lanes: lanes as u8 })
+        Polled::Message(Message::new(header, tag, end, lanes, shape))
     }
 
     /// Goes on, behind what has been found already, with looking for the words of the message that begins at `base`;
@@ -300,7 +458,7 @@ impl ServerPort {
     /// that is a post, and so on to the first that somebody waits for. Nothing is promised of the messages. There are
     /// as many as the area has words at most, so a device that goes on sending does not make this take longer.
     pub fn held<M: HostMemory>(&self, memory: &M, geometry: &Geometry, port: u32) -> Tag {
-        let (mut last, mut at) = (self.tag, self.position());
+        let (mut last, mut at) = (self.tag(), self.position());
         for _ in 0..geometry.request_words {
             let tag = last.next();
             let mut head = memory.load_request(port, at);
@@ -339,14 +497,37 @@ impl ServerPort {
     #[inline(always)]
     pub const fn consume(&mut self, message: &Message, geometry: &Geometry) {
         let next = if message.is_post() && (message.end as u32) < geometry.request_words { message.end } else { 0 };
-        *self = Self { tag: message.tag, position: next, found: 0 };
+        *self = Self::behind(message.tag, next);
     }
 
     /// As [`ServerPort::consume`], of a message that made no sense. Its length is unknown, so the port restarts at 0,
     /// as after an answered message.
     pub const fn skip(&mut self, malformed: &Malformed) {
-        *self = Self { tag: malformed.tag, position: 0, found: 0 };
+        *self = Self::behind(malformed.tag, 0);
     }
+}
+
+/// Copies the words of the message that begins at `base`, of a lone lane with the two units `first` of its header:
+/// units of each lane, and from one lane's to the next's; and whether all words are of the message.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what `poll` and `take` have in common")]
+fn copy<M: HostMemory>(
+    memory: &M,
+    port: u32,
+    base: u32,
+    tag: Tag,
+    first: [u32; 2],
+    lanes: u32,
+    words: u32,
+    out: &mut [u32],
+) -> ([u32; 2], bool) {
+    let units = Header::units_in(words, lanes);
+    if lanes == 1 {
+        let (start, rest) = out.split_at_mut(Header::LONE_UNITS as usize);
+        start.copy_from_slice(&first);
+        return ([units; 2], words == 0 || memory.load_payload(port, base + 1, 1, words, tag.payload(), rest));
+    }
+    ([units, lane_stride(words) as u32], memory.load_payload(port, base + 1, lanes, words, tag.payload(), out))
 }
 
 /// Where a message of `lanes` lanes that begins at `base` ends; `None` if its header says what no client says.

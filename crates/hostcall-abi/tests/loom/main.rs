@@ -1,7 +1,7 @@
 //! Models of the port and of a stream's ring: the real client and the real server, the real sender and the real reader,
 //! in every order that two or three threads can take.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p hostcall-abi --test loom --release`
+//! `RUSTFLAGS="--cfg loom" cargo test -p hostcall-abi --test loom --profile loom`
 //!
 //! [`models`], [`posts`], [`together`], [`window`] and [`streams`] hold what must hold. [`faults`], and the last tests
 //! of these, break one rule at a time, to show that each model can fail: a tag that is not looked at, a lock that is

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{
-    Arch, Client, Group, Held, HostMemory, LaneReplies, Polled, PortState, Reply, ServerPort, largest_reply_dwords, payload_units,
+    Arch, Client, Group, Held, HostMemory, LaneReplies, Message, Polled, PortState, Reply, ServerPort, Usual, largest_reply_dwords,
+    payload_units,
 };
 use hostcall_abi::word::unpack;
 use hostcall_abi::{Flags, Geometry, Header, ReplyHead, Status, Tag, Word};
@@ -344,6 +345,22 @@ fn hostile_word(next: u16) -> impl Strategy<Value = Word> {
     (head, lane, rest.clone(), rest, raw).prop_map(|(head, lane, b, c, raw)| Word::new([head, lane, b, c], raw))
 }
 
+/// Takes the port's next message as one of a service whose arguments are as long as its payload, if there is one.
+fn take(port: &mut ServerPort, areas: &Areas, out: &mut [u32]) -> Option<Message> {
+    let (geometry, head) = (&areas.geometry, port.peek(areas, 0)?);
+    for (units, post) in (0..40).flat_map(|units| [(units, false), (units, true)]) {
+        let usual = Usual::new(head.service(), units, post).unwrap();
+        if usual.is_lone(&head) {
+            let lane = port.take_lone(areas, geometry, 0, &head, &usual, out)?;
+            return Some(usual.lone(head.tag(), lane));
+        }
+        if usual.is_many(&head) {
+            return port.take_many(areas, geometry, 0, &head, &usual, out);
+        }
+    }
+    None
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
     #[test]
@@ -372,7 +389,23 @@ proptest! {
                 }
             }
             let before = port;
-            match port.poll(&areas, &geometry, 0, &mut out) {
+            let (mut quick, mut copy) = (port, vec![0; payload_units(&geometry)]);
+            let taken = take(&mut quick, &areas, &mut copy);
+            let polled = port.poll(&areas, &geometry, 0, &mut out);
+            if let Some(taken) = taken {
+                let Polled::Message(message) = polled else { return Err(TestCaseError::fail("`poll` finds nothing of what was taken")) };
+                prop_assert!(taken.header == message.header && taken.tag == message.tag && taken.lane_units() == message.lane_units());
+                for rank in 0..message.lanes() as usize {
+                    let units = |all: &[u32], stride: usize| all[rank * stride..][..message.lane_units()].to_vec();
+                    prop_assert_eq!(units(&copy, taken.stride()), units(&out, message.stride()));
+                }
+                let mut after = port;
+                after.consume(&message, &geometry);
+                prop_assert_eq!((after.tag(), after.position()), (quick.tag(), quick.position()));
+            } else {
+                prop_assert_eq!((before.tag(), before.position()), (quick.tag(), quick.position()));
+            }
+            match polled {
                 Polled::Nothing => {}
                 Polled::Malformed(malformed) => {
                     prop_assert_eq!(malformed.tag, before.tag().next());

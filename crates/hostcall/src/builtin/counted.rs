@@ -191,5 +191,14 @@ mod tests {
         let (first, second) = (taken(), taken());
         assert!(first >= second && second > 0, "{first}, {second}");
         assert!(all.len() as u64 <= most_instances());
+        let told = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").ok().and_then(|told| told.trim().parse::<u64>().ok());
+        assert!(told.is_none_or(|told| 2 * most_instances() <= told), "{told:?}");
+        all.clear();
+        let mut taken = || {
+            let tenant = Tenant::new();
+            all.extend(std::iter::from_fn(|| Instance::of(&tenant, usize::MAX).ok()));
+            all.len()
+        };
+        assert!(taken() > second, "what is closed is free again");
     }
 }

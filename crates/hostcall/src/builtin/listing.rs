@@ -40,6 +40,8 @@ struct Listing {
     entries: Option<Counted<Dir>>,
     /// Read, but too long for the guest's buffer.
     next: Option<Entry>,
+    /// Why no more can be read, which nobody has been told yet: the system says it once, and then that this is the end.
+    failed: Option<u32>,
     /// Entries that have been handed out in batches.
     count: u64,
 }
@@ -97,6 +99,9 @@ impl Directory {
         if let Some(entry) = listing.next.take() {
             return Ok(Some(entry));
         }
+        if let Some(error) = listing.failed.take() {
+            return Err(error);
+        }
         let entries = match &mut listing.entries {
             Some(entries) => entries,
             none => none.insert(self.entries()?),
@@ -140,7 +145,10 @@ pub(super) fn batch(dir: &Directory, into: &mut [u8]) -> Result<usize, u32> {
             Ok(Some(entry)) => entry,
             Ok(None) => return Ok(used),
             // What was read before is handed out, and the next batch says what is wrong.
-            Err(_) if used > 0 => return Ok(used),
+            Err(error) if used > 0 => {
+                listing.failed = Some(error);
+                return Ok(used);
+            }
             Err(error) => return Err(error),
         };
         match pack(&entry, listing.count + 1, &mut into[used..]) {
@@ -180,6 +188,8 @@ fn pack(entry: &Entry, number: u64, into: &mut [u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd as _;
+
     use super::super::counted::Room;
     use super::*;
     use crate::tenant::Tenant;
@@ -199,6 +209,7 @@ mod tests {
         let mut names = Vec::new();
         while !batch.is_empty() {
             let len = usize::from(u16::from_ne_bytes([batch[16], batch[17]]));
+            assert_eq!(batch[len - 1], 0, "a name has an end");
             let name = batch[19..len].split(|byte| *byte == 0).next().unwrap();
             names.push(String::from_utf8(name.to_vec()).unwrap());
             batch = &batch[len..];
@@ -248,6 +259,43 @@ mod tests {
             assert_eq!(u32::from(into[at + 18]), metadata.mode() >> 12);
             at += usize::from(u16::from_ne_bytes([into[at + 16], into[at + 17]]));
         }
+    }
+
+    #[test]
+    fn no_program_that_the_host_starts_has_the_descriptor_of_a_listing() {
+        let (_host, listing) = listing([]);
+        let mut entries = listing.entries().unwrap();
+        let flags = rustix::io::fcntl_getfd(entries.get_mut().fd().unwrap()).unwrap();
+        assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
+    }
+
+    #[test]
+    fn a_listing_that_cannot_be_opened_says_so() {
+        let host = tempfile::tempdir().unwrap();
+        let room = Room::of(&Tenant::new(), 1).unwrap();
+        let listing = Directory::new(room.take(File::open(host.path()).unwrap()).unwrap(), true);
+        assert_eq!(batch(&listing, &mut [0; 240]), Err(errno::EMFILE));
+        assert_eq!(next_entry(&listing, &mut [0; 240]), Err(errno::EMFILE));
+    }
+
+    #[test]
+    fn what_was_read_before_an_error_is_handed_out_and_the_error_is_told_next() {
+        // More than are read at a time.
+        let (_host, listing) = listing((0..300).map(|i| format!("{i:050}")));
+        let (mut name, mut into) = ([0; 50], [0; 100_000]);
+        next_entry(&listing, &mut name).unwrap();
+        {
+            let mut known = listing.listing();
+            let open = known.entries.as_mut().unwrap().get_mut().fd().unwrap();
+            let null = File::open("/dev/null").unwrap();
+            // SAFETY: both are open. The listing's descriptor stays one, of something that cannot be listed.
+            assert!(unsafe { libc::dup2(null.as_raw_fd(), open.as_raw_fd()) } >= 0);
+        }
+        let used = batch(&listing, &mut into).unwrap();
+        assert!((1..299).contains(&names(&into[..used]).len()));
+        assert_eq!(batch(&listing, &mut into), Err(errno::ENOTDIR));
+        listing.rewind();
+        assert_eq!(next_entry(&listing, &mut name).map(|entry| entry.is_some()), Ok(true), "from the start");
     }
 
     #[test]

@@ -23,6 +23,8 @@ mod ends;
 mod exchanged;
 mod mounts;
 mod options;
+#[cfg(target_os = "linux")]
+mod printing;
 mod unix;
 mod waits;
 
@@ -97,9 +99,13 @@ impl World {
     /// With this policy.
     fn of_policy(host: tempfile::TempDir, policy: Policy) -> Self {
         let (sink, out) = Sink::buffer();
-        let builtins = Builtins::new(policy, Console::new(sink, Sink::Null));
+        Self { out, ..Self::of_builtins(host, Builtins::new(policy, Console::new(sink, Sink::Null))) }
+    }
+
+    /// With these services.
+    fn of_builtins(host: tempfile::TempDir, builtins: Builtins) -> Self {
         let services = builtins.services();
-        Self { host, builtins, services, tenant: Tenant::new(), report: Report::default(), out }
+        Self { host, builtins, services, tenant: Tenant::new(), report: Report::default(), out: Arc::default() }
     }
 
     fn new() -> Self {
@@ -267,6 +273,48 @@ fn files_are_described_cut_renamed_and_removed() {
     assert_eq!(world.on_path("Files__remove_dir", "/data/a/b"), Ok(()));
     assert_eq!(world.on_path("Files__remove_file", "/data/g"), Ok(()));
     assert_eq!(world.on_path("Files__remove_file", "/data/g"), Err(errno::ENOENT));
+}
+
+#[test]
+fn what_a_path_leads_to_has_its_kind() {
+    let world = World::new();
+    fs::write(world.granted().join("file"), "").unwrap();
+    fs::create_dir(world.granted().join("dir")).unwrap();
+    std::os::unix::fs::symlink("file", world.granted().join("link")).unwrap();
+    fifo(&world, "fifo");
+    for (name, kind) in [("file", kind::FILE), ("dir", kind::DIR), ("link", kind::SYMLINK), ("fifo", kind::OTHER)] {
+        let stat = world.call::<Result<[u64; 5], u32>>("Files__stat_path", &args().text(format!("/data/{name}")).with(false));
+        assert_eq!(stat.unwrap()[1], u64::from(kind), "{name}");
+    }
+}
+
+#[test]
+fn a_file_is_emptied_only_when_that_is_asked_for() {
+    let world = World::new();
+    fs::write(world.granted().join("f"), "text").unwrap();
+    for (bits, text) in
+        [(open::WRITE | open::CREATE, "text"), (open::WRITE | open::TRUNCATE, ""), (open::WRITE | open::CREATE_NEW | open::TRUNCATE, "")]
+    {
+        let path = if bits & open::CREATE_NEW == 0 { "f" } else { "new" };
+        world.open(&format!("/data/{path}"), bits).unwrap();
+        assert_eq!(fs::read_to_string(world.granted().join(path)).unwrap(), text, "{bits:#b}");
+    }
+}
+
+#[test]
+fn directories_above_are_made_with_their_whole_names_and_no_others() {
+    let world = World::new();
+    for _ in 0..2 {
+        let made = world.call::<Result<(), u32>>("Files__create_dir", &args().text("/data/first//second/third/").with(true));
+        assert_eq!(made, Ok(()));
+    }
+    for (path, name) in [("", "first"), ("first", "second"), ("first/second", "third")] {
+        let names = fs::read_dir(world.granted().join(path)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), [name]);
+    }
+    fs::write(world.granted().join("first/file"), "").unwrap();
+    let behind_a_file = world.call::<Result<(), u32>>("Files__create_dir", &args().text("/data/first/file/dir").with(true));
+    assert_eq!(behind_a_file, Err(errno::ENOTDIR));
 }
 
 #[test]
@@ -567,10 +615,14 @@ fn what_is_printed_comes_out_and_streams_are_checked() {
     world.call::<()>("Console__print_piece", &args().with(1u32).with(5u64).with(false).text("two "));
     world.call::<()>("Console__print", &args().with(2u32).text("error\n"));
     world.call::<()>("Console__print", &args().with(1u32).text("three\n"));
+    for stream in [1u32, 2] {
+        world.call::<()>("Console__print_piece", &args().with(stream).with(4u64).with(false).text("another "));
+    }
     world.call::<()>("Console__print_piece", &args().with(1u32).with(5u64).with(true).text("halves\n"));
+    world.call::<()>("Console__print_piece", &args().with(1u32).with(4u64).with(true).text("text\n"));
     assert!(world.call_out::<()>("Console__print", &args().with(3u32).text("x"), false).is_err());
     world.builtins.flush().unwrap();
-    assert_eq!(String::from_utf8(world.out.lock().unwrap().clone()).unwrap(), "one\nthree\ntwo halves\n");
+    assert_eq!(String::from_utf8(world.out.lock().unwrap().clone()).unwrap(), "one\nthree\ntwo halves\nanother text\n");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hostcall_abi::{ReplyHead, Status};
 
 use super::message::{Message, Replies};
-use super::runner::Shared;
+use super::shared::Shared;
 use crate::record::{Report, tell};
 use crate::service::Failure;
 use crate::service::answer::{Answer, LaneReply, Timing};

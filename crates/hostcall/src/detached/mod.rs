@@ -35,6 +35,7 @@
 mod apart;
 mod message;
 mod runner;
+mod shared;
 
 pub use hostcall_abi::ReplyHead;
 pub use message::{Invalid, Message, Note, Replies};

@@ -9,6 +9,7 @@ use offload::host::StackSize;
 
 use super::apart::{Apart, Done};
 use super::message::{Invalid, Message, Replies};
+use super::shared::Shared;
 use crate::record::{Report, install_hook};
 use crate::server::ServerError;
 use crate::service::call::Thread;
@@ -22,16 +23,6 @@ use crate::serving::asynchronous::Runtime;
 use crate::serving::exits::{self, Exits};
 use crate::serving::pool::{Memory, Pool};
 use crate::tenant::Tenant;
-
-/// Where handlers run, and whether they still do.
-pub(super) struct Shared {
-    pool: Pool,
-    /// Whose messages are that are nobody's in particular.
-    tenant: Arc<Tenant>,
-    #[cfg(feature = "tokio")]
-    runtime: Runtime,
-    pub(super) closing: Closing,
-}
 
 /// Runs services on messages that came through no port. It has what a [`Server`](crate::Server) has for handlers that
 /// are not inline: a blocking pool, and with the feature `tokio` a runtime.

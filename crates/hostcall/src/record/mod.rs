@@ -4,6 +4,7 @@
 mod open_call;
 mod panics;
 mod report;
+pub(crate) mod running;
 mod spans;
 pub(crate) mod stats;
 pub(crate) mod tally;
@@ -13,4 +14,5 @@ pub(crate) use offload::overdue::tell;
 pub use open_call::OpenCall;
 pub(crate) use panics::{guard, install_hook};
 pub use report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report, UnknownService};
+pub(crate) use running::Running;
 pub(crate) use spans::Spanned;

@@ -35,6 +35,16 @@ impl Spanned {
         }
     }
 
+    /// Whether anybody might want one, or hears of each message otherwise.
+    #[inline(always)]
+    pub(crate) fn is_wanted() -> bool {
+        #[cfg(feature = "spans")]
+        if tracing::enabled!(target: "hostcall::call", tracing::Level::INFO) {
+            return true;
+        }
+        tracing::enabled!(tracing::Level::DEBUG)
+    }
+
     /// Does something within the span.
     #[inline(always)]
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {

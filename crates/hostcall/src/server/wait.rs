@@ -9,8 +9,8 @@ use hostcall_error::Forked;
 use offload::Queue;
 
 use super::{Awake, RemoveError, Server};
+use crate::record::running::Turn;
 use crate::record::{HandlerFailure, KernelReport, OpenCall};
-use crate::serving::running::Turn;
 use crate::serving::{Core, Open, wait_by};
 
 /// Why [`Server::wait`] is not a success.

@@ -13,6 +13,7 @@ use super::batch::Batch;
 use super::call::Invocation;
 use super::completion::Completion;
 use super::deferred::DeferredBatch;
+use super::direct::Direct;
 use super::failure::{Failure, HandlerResult};
 use super::lanes::LaneCalls;
 use super::messages::Messages;
@@ -26,6 +27,15 @@ pub(crate) trait Handler: Send + Sync {
     #[inline]
     fn serve_all(&self, messages: &mut Messages<'_>) {
         messages.each(self);
+    }
+
+    /// Handles what comes the [direct](super::direct) way.
+    #[inline]
+    fn direct(&self, _: &mut Direct<'_, '_>) {}
+
+    /// Whether anything does.
+    fn is_direct(&self) -> bool {
+        false
     }
 
     /// Whether the user's code answers all lanes of a message at once: what is one piece stays so.
@@ -59,8 +69,12 @@ impl<A: Fixed, R: Fixed, F: Fn(A) -> Result<R, Failure> + Send + Sync> Handler f
         calls.typed(&self.0);
     }
 
-    fn serve_all(&self, messages: &mut Messages<'_>) {
-        messages.typed(self, &self.0);
+    fn direct(&self, direct: &mut Direct<'_, '_>) {
+        direct.typed(&self.0);
+    }
+
+    fn is_direct(&self) -> bool {
+        true
     }
 }
 

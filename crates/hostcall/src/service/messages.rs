@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Message;
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
 use super::batch::Batch;
-use super::call::{Scratch, Thread, put_head};
+use super::call::{Scratch, Thread};
 use super::closing::Closing;
-use super::failure::Failure;
+use super::direct::Stop;
 use super::handler::{Handler, NowFn};
 use super::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress, bits_of};
 use super::out::OutsIn;
@@ -110,6 +109,17 @@ impl<'a> Messages<'a> {
         }
     }
 
+    /// The first message, which is the only one, was begun elsewhere, and stopped with these lanes left.
+    pub(crate) fn resume(&mut self, left: u64, stop: &Stop) {
+        (self.begun, self.progress) = (true, Progress::of(left));
+        let Some(LaneCalls { mut answers, .. }) = self.current() else { return };
+        match stop {
+            Stop::Panicked => answers.panicked(false),
+            Stop::Failed(failure) => answers.fail(left.trailing_zeros(), failure),
+            Stop::Ended => {}
+        }
+    }
+
     /// Handles all of them.
     #[inline(always)]
     pub(crate) fn handle(&mut self, handler: &NowFn) {
@@ -132,61 +142,6 @@ impl<'a> Messages<'a> {
             handler.serve(&mut calls);
             self.next();
         }
-    }
-
-    /// The same for a handler of arguments and results of fixed size, of which `one` handles one call. Nothing but that
-    /// is done for a lane, and little for a message, unless there is something special about it: then `handler` gets
-    /// what is left of it.
-    #[inline(always)]
-    pub(crate) fn typed<A: Fixed, R: Fixed>(&mut self, handler: &impl Handler, one: &impl Fn(A) -> Result<R, Failure>) {
-        let shape = self.service.shape;
-        let plain = self.service.number != 0 && !shape.takes_var && shape.units <= A::DWORDS && R::DWORDS < self.streams.stride;
-        while let Some(taken) = self.left.first() {
-            if plain && self.all_at_once(taken, one) {
-                continue;
-            }
-            if let Some(mut calls) = self.current() {
-                handler.serve(&mut calls);
-            }
-            self.next();
-        }
-    }
-
-    /// Handles the first message. False: it is left, whole or in part, for whoever looks at all that may be special
-    /// about one.
-    #[inline(always)]
-    fn all_at_once<A: Fixed, R: Fixed>(&mut self, taken: &Taken, one: &impl Fn(A) -> Result<R, Failure>) -> bool {
-        let message = &taken.message;
-        let (lanes, lane_units, apart, stride) = (message.lanes(), message.lane_units(), message.stride(), self.streams.stride);
-        let special = self.begun || message.header.flags.has(Flags::STAGED) || lane_units < A::DWORDS || !self.service.admits_all();
-        if special {
-            return false;
-        }
-        let (post, payload) = (message.is_post(), &self.units[taken.at as usize..]);
-        // Whoever goes on after a panic finds here what is left.
-        (self.begun, self.progress) = (true, Progress::of(bits_of(0, lanes)));
-        let mut left = self.progress.left;
-        while left != 0 {
-            if !post && self.closing.get().is_some() {
-                return false;
-            }
-            let rank = left.trailing_zeros() as usize;
-            let arguments = A::get(&payload[rank * apart..rank * apart + A::DWORDS]);
-            let value = match arguments.map_err(Failure::Decode).and_then(one) {
-                Ok(value) => value,
-                // It is counted when all heads of the message are looked at.
-                Err(failure) => return self.failed(rank as u32, &failure),
-            };
-            let stream_at = self.stream_at + rank * stride;
-            let stream = &mut self.streams.units[stream_at..=stream_at + R::DWORDS];
-            put_head(stream, Status::OK, R::DWORDS);
-            value.put(&mut stream[1..]);
-            left &= left - 1;
-            self.progress.left = left;
-        }
-        self.sample.bytes_out += (lanes as usize * R::DWORDS * 4) as u64;
-        self.answered(const { ReplyHead::words(R::DWORDS as u32) });
-        true
     }
 
     /// The same for a handler of whole messages, which `one` is: nothing is done for a lane.
@@ -230,15 +185,6 @@ impl<'a> Messages<'a> {
         }
         self.next();
         true
-    }
-
-    /// A lane's call has no result; the others are left.
-    #[cold]
-    fn failed(&mut self, rank: u32, failure: &Failure) -> bool {
-        if let Some(mut calls) = self.current() {
-            calls.answers.fail(rank, failure);
-        }
-        false
     }
 
     /// What is known of a message.

@@ -3,7 +3,8 @@
 //! * [`definition`]: what both sides agree on.
 //! * [`handler`]: the code, by where it runs.
 //! * [`arguments`], [`out`], [`call`]: one lane's call, as its handler sees it.
-//! * [`lanes`]: the calls of one message, in one loop. [`messages`]: message after message.
+//! * [`direct`]: the way of what nearly every message is. [`lanes`]: the calls of one message, in one loop, and
+//!   [`messages`]: message after message, of whatever else there is.
 //! * [`batch`], [`rows`], [`typed`], [`deferred`]: the calls of one message, as a handler of whole messages sees them.
 //! * [`carry`]: a message as data, to be answered elsewhere.
 //! * [`failure`]: why a call has no result.
@@ -21,6 +22,7 @@ pub(crate) mod completion;
 mod deferred;
 pub(crate) mod definition;
 mod describe;
+pub(crate) mod direct;
 pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod lanes;

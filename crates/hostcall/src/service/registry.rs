@@ -60,6 +60,8 @@ pub(crate) struct Registered {
     pub(crate) run: Run,
     pub(crate) brief: Brief,
     pub(crate) after: Option<After>,
+    /// Whether calls come the [direct](super::direct) way, if nothing is special about them.
+    direct: bool,
     state: AtomicU32,
     pub(crate) counters: Counters,
 }
@@ -67,8 +69,10 @@ pub(crate) struct Registered {
 impl Registered {
     pub(crate) fn new(number: u16, service: Service, threads: usize, histograms: bool) -> Self {
         let alike = service.definition.reply_dwords.filter(|_| number != 0 && !service.definition.takes_var);
+        let direct = matches!(&service.run, Run::Inline(handler) if handler.is_direct());
         Self {
             number,
+            direct: direct && number != 0 && !service.definition.takes_var && service.after.is_none(),
             shape: service.definition.shape(),
             reply_stride: alike.map(|units| 1 + units.max(1)),
             blank: alike.filter(|_| service.run.is_whole()).map_or_else(Box::default, blank_replies),
@@ -84,6 +88,13 @@ impl Registered {
 
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    /// Whether messages of full waves may come the [direct](super::direct) way, if each lane has room for so many units
+    /// of reply.
+    #[inline(always)]
+    pub(crate) fn is_direct(&self, room: usize) -> bool {
+        self.direct && self.reply_stride.is_none_or(|stride| stride <= room)
     }
 
     /// Whether a message that waits for answers, or one that does not, is of this service: it must be as the definition

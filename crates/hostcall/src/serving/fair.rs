@@ -277,4 +277,13 @@ mod tests {
         assert_eq!((fair.running, fair.programs.len(), fair.turns.len()), (0, 1, 0), "of the other one it still knows");
         assert!(fair.let_go(other, |_| true).is_empty() && fair.programs.is_empty());
     }
+
+    #[test]
+    fn what_a_queue_has_to_do_is_told_as_what_runs_what_waits_and_the_most_that_may_run() {
+        let (mut fair, [one, other]) = (Fair::new(8), numbers());
+        (0..3).for_each(|job| fair.push(one, false, job));
+        (0..2).for_each(|job| fair.push(other, false, job));
+        assert!(fair.next().is_some() && fair.next().is_some());
+        assert_eq!(fair.fill(), (2, 3, 8));
+    }
 }

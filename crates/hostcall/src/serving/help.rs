@@ -90,29 +90,13 @@ mod tests {
     use super::*;
     use crate::server::BufferHandle;
     use crate::service::Service;
-    use crate::service::registry::Registry;
-    use crate::serving::pool::Pool;
-    use crate::serving::{CoreConfig, PostBounds, Served};
+    use crate::serving::{PostBounds, Served, unbegun};
     use crate::test_utils::{MockDevice, RawPorts, fixed_service};
     use crate::wire::PortBuffer;
 
     /// A server whose serving threads have not begun: what is answered, a wave that helps has answered.
     fn server(services: impl IntoIterator<Item = Service>) -> (Arc<Core>, Arc<Helpers>, Arc<Served>, RawPorts) {
-        let registry = Arc::new(Registry::new(2, false));
-        for service in services {
-            registry.register(service).unwrap();
-        }
-        let core = Core::new(CoreConfig {
-            registry,
-            pool: Pool::new(1, offload::host::StackSize::default()),
-            trace: None,
-            #[cfg(feature = "tokio")]
-            runtime: crate::serving::asynchronous::Runtime::new(None, offload::host::StackSize::default()),
-            timed: false,
-            modest: true,
-            threads: 1,
-            helpers: 1,
-        });
+        let core = unbegun(services, 1, 1);
         core.pool.warm_up().unwrap();
         let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(16, 32) };
         let served = Served::new(PortBuffer::in_process(geometry).unwrap(), core.threads(), PostBounds::default());
@@ -179,6 +163,7 @@ mod tests {
             assert!(helps.join().unwrap());
         });
         assert!(ports.answered(0, Tag::new(1)) && !helpers.help());
+        assert!(!core.is_served_here(), "the wave goes on as one that may wait for the server");
         helpers.end();
     }
 

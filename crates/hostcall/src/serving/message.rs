@@ -1,4 +1,5 @@
-//! The one route of all messages: taken, handled, answered.
+//! The ways of messages. Nearly all come the [direct](crate::service::direct) one. The other is the route of all
+//! others: taken, handled, answered.
 //!
 //! * *Taken*: copied out of shared memory, checked, and consumed. A sweep takes the messages of all ports that rang, up
 //!   to a bound, so that the processor waits for their lines at once.
@@ -25,11 +26,14 @@ use super::threads::Core;
 use super::turn::{AtOnce, Turn};
 use crate::record::stats::Sample;
 use crate::record::trace::Span;
+use crate::record::{Spanned, guard};
 use crate::service::call::{Scratch, put_status};
+use crate::service::direct::{Direct, Progress, streams_for};
 use crate::service::lanes::{Payload, note_failure};
 use crate::service::messages::{Messages, Reply, Streams, Taken};
 use crate::service::registry::{Registered, Registry, Snapshot};
 use crate::service::{Failure, Run};
+use crate::wire::{Answer, Block};
 
 /// Units of payloads after which messages are handled, so that what was copied is still in the nearest cache.
 const ENOUGH_UNITS: usize = 2048;
@@ -78,6 +82,8 @@ struct Outbox {
     used: usize,
     /// Posts: the last of each port.
     posts: Vec<(u32, Tag)>,
+    /// Messages on the direct way.
+    direct: Vec<Answer>,
 }
 
 /// What a look at a port took.
@@ -151,21 +157,100 @@ impl Worker {
         self.turn.at_once()
     }
 
-    /// Takes the port's next message, if it is there. There is [room](Worker::begin_turn) for it. Whoever has it taken
-    /// leaves the port's [mark](put_back::mark) before it is handled.
+    /// Serves, the direct way, what is usual of the ports of a block. The others are left. There is
+    /// [room](Worker::begin_turn) for a message.
+    #[inline(always)]
+    pub(super) fn direct(&mut self, served: &Arc<Served>, block: &mut Block<'_>) {
+        if self.found.is_some() || served.ending() != Status::OK || Spanned::is_wanted() {
+            return;
+        }
+        let room = served.memory.geometry().lanes;
+        while let Some(number) = block.service() {
+            self.refresh();
+            let Self { index, core, snapshot, inbox, outbox, entered, turn, .. } = self;
+            let Some(service) = snapshot.table.get(number).filter(|service| service.is_direct(served.full_room)) else { return };
+            let Run::Inline(handler) = &service.run else { return };
+            let aside = block.set_aside(turn.most());
+            let (ports, (before, _)) = (block.count(), block.taken());
+            let needed = streams_for(room, service.definition.reply_dwords.unwrap_or(0));
+            if outbox.units.len() < needed {
+                outbox.units.resize(needed, 0);
+            }
+            let began = turn.begin(ports);
+            let running = core.running_of(*index);
+            let (units, streams, answers) = (&mut inbox.units[inbox.used..], &mut *outbox.units, &mut outbox.direct);
+            let (closing, progress) = (&served.closing, Progress::default());
+            let mut direct = Direct { block, service, closing, running, entered, units, streams, answers, progress };
+            guard(&served.report, service.name(), || handler.direct(&mut direct));
+            running.leave();
+            let Direct { progress, .. } = direct;
+            service.counters.messages(*index, progress.sample(service));
+            if progress.left != 0 {
+                let service = service.clone();
+                self.finish(served, block, &service, &progress);
+            }
+            self.outbox.direct.clear();
+            block.end();
+            let taken = block.taken().0 - before;
+            let nothing = taken == 0 && block.count() == ports;
+            block.add(aside);
+            self.end_batch(taken as usize, began);
+            if nothing || self.is_turn_over() {
+                return;
+            }
+        }
+    }
+
+    /// Of a message that was stopped on its direct way: the lane at fault, and what is left, the other way.
+    #[cold]
+    #[inline(never)]
+    fn finish(&mut self, served: &Arc<Served>, block: &mut Block<'_>, service: &Arc<Registered>, progress: &Progress) {
+        let Self { index, core, inbox, outbox, scratch, .. } = self;
+        let units = service.definition.reply_dwords.unwrap_or(0);
+        let stride = Direct::stride(units);
+        let Some(Answer { port, message, at }) = progress.stopped(service, &mut outbox.direct) else { return };
+        block.answer(&outbox.direct, ReplyHead::words(units as u32), stride, &outbox.units);
+        let Run::Inline(handler) = &service.run else { return };
+        let taken = [Taken { port, at: inbox.used as u32, message }];
+        let streams = Streams { units: &mut outbox.units, stride };
+        let (tenant, report, closing, staging) = (&served.tenant, &served.report, &served.closing, served.memory.staging());
+        let mut calls =
+            Messages::new(service, tenant, report, closing, &taken, &inbox.units, staging, streams, at, &mut outbox.answers, scratch);
+        calls.resume(progress.left, &progress.stop);
+        let running = core.running_of(*index);
+        running.enter(u64::MAX, service.number, port, message.header.mask);
+        calls.handle(&**handler);
+        running.leave();
+        let sample = calls.sample;
+        service.counters.messages(*index, sample);
+        outbox.answer(served);
+    }
+
+    /// Messages have been handled.
+    #[inline(always)]
+    fn end_batch(&mut self, messages: usize, began: Option<Instant>) {
+        self.turn.end(messages, began);
+        if messages > 0 && !self.shared && self.core.buffers_version() != self.version {
+            // A program that has come is not to wait for all that this one wants.
+            self.turn.break_off();
+        }
+    }
+
+    /// Takes the port's next message, if it is there. There is [room](Worker::begin_turn) for it. The
+    /// port has left its [mark](put_back::go_on) then.
     #[inline(always)]
     pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
         if state.is_left() && !served.has_room_for_posts() && !served.gives_posts_up() {
             // Not copied again before there is.
             return Took::Waits;
         }
-        let geometry = served.memory.geometry();
+        let (geometry, before) = (served.memory.geometry(), state.mark());
         let at = self.inbox.used;
         match state.poll(served.memory.words(), geometry, port, &mut self.inbox.units[at..]) {
             Polled::Nothing => Took::Nothing,
             Polled::Malformed(bad) => {
                 state.skip(&bad);
-                put_back::mark(served, port, state);
+                put_back::go_on(served, port, before, state);
                 self.outbox.posts.retain(|&(other, _)| other != port);
                 refuse(served, port, bad);
                 Took::Call
@@ -181,12 +266,13 @@ impl Worker {
                         }
                         give_up(served, service, message.lanes());
                         state.consume(&message, geometry);
-                        put_back::mark(served, port, state);
+                        put_back::go_on(served, port, before, state);
                         self.outbox.acknowledge(port, message.tag, true);
                         return Took::Post;
                     }
                 }
                 state.consume(&message, geometry);
+                put_back::go_on(served, port, before, state);
                 self.inbox.used += message.units();
                 self.inbox.messages.push(Taken { port, at: at as u32, message });
                 self.outbox.acknowledge(port, message.tag, post);
@@ -201,19 +287,18 @@ impl Worker {
         self.turn.is_enough(self.inbox.messages.len()) || self.inbox.used >= ENOUGH_UNITS
     }
 
-    /// The ports of what has been taken and not handled, one for each message.
-    #[inline(always)]
-    pub(super) fn taken(&self) -> impl Iterator<Item = u32> {
-        self.inbox.messages.iter().map(|taken| taken.port)
-    }
-
     /// Handles and answers what has been taken.
     #[inline(always)]
     pub(crate) fn handle(&mut self, served: &Arc<Served>) {
-        let messages = self.inbox.messages.len();
-        if messages > 0 {
-            self.refresh();
+        if !self.inbox.messages.is_empty() || !self.outbox.posts.is_empty() {
+            self.handle_all(served);
         }
+    }
+
+    #[inline(never)]
+    fn handle_all(&mut self, served: &Arc<Served>) {
+        let messages = self.inbox.messages.len();
+        self.refresh();
         let began = self.turn.begin(messages);
         while self.inbox.next < self.inbox.messages.len() {
             self.some(served);
@@ -226,11 +311,7 @@ impl Worker {
         (self.inbox.next, self.inbox.answered, self.inbox.used) = (0, 0, 0);
         self.outbox.answer(served);
         self.outbox.acknowledge_all(served);
-        self.turn.end(messages, began);
-        if messages > 0 && !self.shared && self.core.buffers_version() != self.version {
-            // A program that has come is not to wait for all that this one wants.
-            self.turn.break_off();
-        }
+        self.end_batch(messages, began);
     }
 
     /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it

@@ -296,7 +296,16 @@ fn copy_staged(message: &Message, service: &Registered, payload: Payload<'_>) ->
 
 #[cfg(test)]
 mod tests {
+    use hostcall_abi::{Geometry, Tag};
+
     use super::*;
+    use crate::server::BufferHandle;
+    use crate::service::{Completion, Service};
+    use crate::serving::message::Worker;
+    use crate::serving::ports::Audit;
+    use crate::serving::{PostBounds, unbegun};
+    use crate::test_utils::{MockDevice, definition};
+    use crate::wire::PortBuffer;
 
     #[test]
     fn a_reply_longer_than_expected_makes_room_for_itself() {
@@ -306,5 +315,44 @@ mod tests {
         assert_eq!((replies.stride, replies.longest), (4, 3));
         assert_eq!(replies.streams[1..4], [1, 2, 3]);
         assert_eq!(replies.streams[5], 7);
+    }
+
+    #[test]
+    fn what_is_open_is_told_with_the_lanes_that_wait_for_it() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let handler = move |tell: &std::sync::mpsc::Sender<_>, done| tell.send(done).unwrap();
+        let (calls, posts) = (tell.clone(), tell);
+        let core = unbegun(
+            [
+                Service::deferred(definition::<u32>("call", Some(1)), move |_, done| handler(&calls, done)),
+                Service::deferred(definition::<u32>("post", None), move |_, done| handler(&posts, done)),
+            ],
+            1,
+            0,
+        );
+        let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(4, 32) };
+        let served = Served::new(PortBuffer::in_process(geometry).unwrap(), 1, PostBounds::default());
+        let raw = MockDevice::new(BufferHandle(served.clone())).raw();
+        raw.send(1, 0, Tag::new(1), 1, Flags::REPLY, 1 << 2 | 1 << 5 | 1 << 9, &[7]);
+        raw.send(3, 0, Tag::new(1), 2, Flags::default(), 1, &[7]);
+        let mut worker = Worker::new(core, 0);
+        assert_eq!(served.shares[0].sweep(&served, &mut worker, Audit::Many(u32::MAX)).taken, 2);
+        let open = || served.all_opened().into_iter().find(|open| open.port == 1).and_then(|open| open.open_call());
+        let first = open().unwrap();
+        assert_eq!((&*first.service, first.port, first.lanes), ("call", 1, 1 << 2 | 1 << 5 | 1 << 9));
+        let mut done: Vec<Completion> = told.try_iter().collect();
+        let post = done.pop().unwrap();
+        done.remove(1).reply(&1u32);
+        assert_eq!(open().unwrap().lanes, 1 << 2 | 1 << 9);
+        let call = served.all_opened().into_iter().find(|open| open.port == 1).unwrap();
+        done.into_iter().for_each(|done| done.reply(&1u32));
+        assert!(call.open_call().is_none() && open().is_none() && raw.answered(1, Tag::new(1)));
+        // Of the two only the post counts as one.
+        let posts = served.posts_open_now();
+        let [open] = &posts[..] else { panic!("{posts:?}") };
+        let open = open.upgrade().unwrap();
+        assert!(open.is_post() && !call.is_post() && !open.is_answered());
+        post.reply(&());
+        assert!(open.is_answered() && served.posts_open_now().is_empty());
     }
 }

@@ -126,19 +126,23 @@ struct Shared {
     /// `starting` became 0.
     started: Condvar,
     stack: StackSize,
+    /// A thread that waited this long for a job ends, unless it is the only one.
+    keep: Duration,
 }
 
 /// The pool of one server.
 pub(crate) struct Pool(Arc<Shared>);
 
 impl Pool {
-    /// A thread that waited this long for a job ends, unless it is the only one.
-    const KEEP: Duration = Duration::from_secs(10);
-
     /// With at most so many jobs of each program that run at a time.
     pub(crate) fn new(limit: usize, stack: StackSize) -> Self {
+        Self::keeping(limit, stack, Duration::from_secs(10))
+    }
+
+    /// The same, whose threads wait so long for a job.
+    fn keeping(limit: usize, stack: StackSize, keep: Duration) -> Self {
         let state = State { jobs: Fair::new(limit), threads: 0, starting: 0, waiting: 0, idle: HashMap::new(), closed: false };
-        Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new(), started: Condvar::new(), stack }))
+        Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new(), started: Condvar::new(), stack, keep }))
     }
 
     /// What it has to do now, for whoever looks.
@@ -296,11 +300,130 @@ impl Shared {
                 return;
             } else {
                 state.waiting += 1;
-                let (back, timeout) = self.wake.wait_timeout(state, Pool::KEEP).unwrap_or_else(PoisonError::into_inner);
+                let (back, timeout) = self.wake.wait_timeout(state, self.keep).unwrap_or_else(PoisonError::into_inner);
                 state = back;
                 state.waiting -= 1;
                 overdue = timeout.timed_out();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hostcall_abi::Geometry;
+
+    use super::*;
+    use crate::Server;
+    use crate::test_utils::{MockDevice, fixed_service};
+    use crate::wire::PortBuffer;
+
+    fn serves() -> (Server, MockDevice) {
+        let service = fixed_service("double", |x: u32| 2 * x).blocking();
+        let server = Server::without_device().threads(1).blocking_threads(1).without_built_in().service(service).start().unwrap();
+        let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(4, 32) };
+        let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry).unwrap()));
+        (server, device)
+    }
+
+    #[test]
+    fn memory_that_few_calls_need_is_not_kept() {
+        let mut memory = Memory::default();
+        for (lanes, stride, kept) in [(2, 10, 20), (1, Memory::KEEP, Memory::KEEP), (1, Memory::KEEP + 1, 0)] {
+            assert_eq!(memory.parts(lanes, stride).1.len(), lanes as usize * stride);
+            memory.streams.shrink_to_fit();
+            memory.forget();
+            assert_eq!(memory.streams.len(), kept);
+        }
+    }
+
+    #[test]
+    fn a_pool_begins_with_one_thread_for_which_it_waits_when_it_is_closed() {
+        // Whoever closes it comes before its thread has begun, or after.
+        for _ in 0..50 {
+            let pool = Pool::new(1, StackSize::default());
+            pool.warm_up().unwrap();
+            pool.warm_up().unwrap();
+            assert_eq!(pool.fill().threads, 1);
+            pool.close();
+            assert_eq!((pool.fill().threads, Arc::strong_count(&pool.0)), (0, 1));
+            pool.warm_up().unwrap();
+            assert_eq!(pool.fill().threads, 0, "it is closed");
+        }
+    }
+
+    /// A pool of so many threads, and none of them has a job.
+    fn rested(threads: usize, keep: Duration) -> Pool {
+        let pool = Pool::keeping(threads, StackSize::default(), keep);
+        for _ in 0..threads {
+            pool.0.lock().announce();
+            pool.0.clone().spawn().unwrap();
+        }
+        pool
+    }
+
+    #[test]
+    fn threads_that_no_job_comes_to_wait_for_one() {
+        let pool = rested(4, Duration::from_secs(3600));
+        loop {
+            let state = pool.0.lock();
+            assert_eq!(state.threads, 4);
+            if state.waiting == 4 {
+                break;
+            }
+            drop(state);
+            thread::yield_now();
+        }
+        pool.close();
+        assert_eq!((pool.fill().threads, Arc::strong_count(&pool.0)), (0, 1));
+    }
+
+    #[test]
+    fn of_threads_that_wait_too_long_all_end_but_one() {
+        let keep = Duration::from_millis(2);
+        let pool = rested(4, keep);
+        while pool.fill().threads > 1 {
+            thread::sleep(keep);
+        }
+        thread::sleep(10 * keep);
+        assert_eq!(pool.fill().threads, 1, "somebody must be there for the next job");
+        assert_eq!(pool.0.lock().idle.len(), 1, "who has ended is not waited for");
+        pool.close();
+        assert_eq!(pool.fill().threads, 0);
+    }
+
+    #[test]
+    fn a_pool_waits_for_no_thread_that_the_system_has_not_given() {
+        let pool = Pool::new(1, StackSize::bytes(1 << 60));
+        assert!(pool.warm_up().is_err());
+        assert_eq!(pool.fill().threads, 0);
+        pool.close();
+    }
+
+    #[test]
+    fn one_thread_runs_jobs_that_come_one_by_one_and_one_waits() {
+        let (server, device) = serves();
+        let _awake = server.keep_awake();
+        let pool = &server.parts.core.pool;
+        let rested = || {
+            let state = pool.0.lock();
+            state.waiting == state.threads
+        };
+        for x in 0..10 {
+            assert_eq!(device.wave(0).call(1, &[x]), Ok(vec![2 * x]));
+            while !rested() {
+                thread::yield_now();
+            }
+        }
+        assert_eq!(pool.fill().threads, 2);
+    }
+
+    #[test]
+    fn what_comes_to_a_pool_that_is_closed_ends() {
+        let (server, device) = serves();
+        let _awake = server.keep_awake();
+        assert_eq!(device.wave(0).call(1, &[4]), Ok(vec![8]));
+        server.parts.core.pool.close();
+        assert!(device.wave(0).call(1, &[4]).is_err());
     }
 }

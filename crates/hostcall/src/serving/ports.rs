@@ -22,7 +22,7 @@ use super::put_back;
 use super::served::Served;
 use super::turn::AtOnce;
 use crate::record::stats::Padded;
-use crate::wire::Doorbells;
+use crate::wire::{Block, Doorbells, Lines};
 
 /// Ports whose doorbells are compared at once; shares of a buffer are multiples of it.
 pub(crate) const LOT: usize = Geometry::LOT as usize;
@@ -30,7 +30,7 @@ pub(crate) const LOT: usize = Geometry::LOT as usize;
 const TURN: u32 = 32;
 
 /// Doorbells from one look at that of the port that was served last to the next.
-const SEGMENT: usize = 16 * LOT;
+const SEGMENT: usize = 4 * Block::PORTS;
 /// Ports of a share of which a heartbeat looks at the next message, whatever their doorbells show.
 const HEARD: usize = 16;
 /// How often memory may be put back while a drain is asked for.
@@ -64,10 +64,14 @@ struct Ports {
     ports: Vec<ServerPort>,
     /// What each doorbell showed when there was nothing to do; padded to a whole lot.
     shadow: Vec<u32>,
+    /// Room for replies.
+    lines: Box<Lines>,
     /// The port that is audited next.
     audit: usize,
     /// The port that was served last.
     last: usize,
+    /// A port whose mark was put back before it could be left, or any.
+    doubtful: usize,
     /// Sweeps since the last that audited.
     unaudited: u32,
     draining: Draining,
@@ -75,8 +79,10 @@ struct Ports {
     resume: Option<usize>,
     at_once: AtOnce,
     put_back: PutBack,
-    /// Sweeps that took something: the share's mark.
+    /// Sweeps that may have taken something: the share's mark.
     turns: u32,
+    /// Whether the present sweep is one of them.
+    turned: bool,
     /// How often marks were not as they were left, since a drain was asked for.
     disturbed: u32,
 }
@@ -120,14 +126,17 @@ impl Share {
                     first: first as u32,
                     ports: vec![ServerPort::new(last); count],
                     shadow: vec![last.payload().into(); mine],
+                    lines: Box::default(),
                     audit: 0,
                     last: 0,
+                    doubtful: 0,
                     unaudited: 0,
                     draining: Draining::default(),
                     resume: None,
                     at_once: AtOnce::default(),
                     put_back: PutBack::default(),
                     turns: 0,
+                    turned: false,
                     disturbed: 0,
                 };
                 first += count;
@@ -203,14 +212,10 @@ impl Share {
         let swept = catch_unwind(AssertUnwindSafe(|| ports.sweep(served, worker, audit, drain)));
         let whole = swept.is_ok();
         let swept = swept.unwrap_or_else(|_| {
-            ports.mark_taken(served, worker);
             while catch_unwind(AssertUnwindSafe(|| worker.recover(served))).is_err() {}
             // Nobody knows what was not looked at.
             Swept { taken: 1, left: true, busy: false }
         });
-        if swept.taken > 0 && !ports.ports.is_empty() {
-            ports.mark_turn(served);
-        }
         if swept.taken > 0 {
             served.memory.words().before_handing_over();
         }
@@ -248,12 +253,13 @@ impl Ports {
             return Swept::default();
         }
         worker.begin_turn(served, self.at_once);
+        self.turned = false;
         let bells = served.memory.doorbells();
         let mut swept = Swept::default();
         if drain {
             // First: what comes meanwhile does not keep it from its end.
             self.drain(served, worker, bells, &mut swept);
-            self.handle(served, worker);
+            worker.handle(served);
         }
         let resume = self.resume.take();
         let first = resume.unwrap_or(0);
@@ -270,8 +276,11 @@ impl Ports {
     /// Whether the memory is not as this share has left it.
     #[inline(always)]
     fn is_put_back(&self, served: &Served) -> bool {
-        let last = |state: &ServerPort| put_back::is_put_back(served, self.first + self.last as u32, state);
-        self.ports.get(self.last).is_some_and(last)
+        let is_put_back = |i: usize| {
+            let state = self.ports.get(i);
+            state.is_some_and(|state| put_back::is_put_back(served, self.first + i as u32, state))
+        };
+        is_put_back(self.last) || is_put_back(self.doubtful)
     }
 
     /// Follows memory that is put back, and serves what comes from there on, as soon as nobody writes it any more:
@@ -304,7 +313,24 @@ impl Ports {
         true
     }
 
-    /// Leaves the share's mark, behind those of its ports.
+    /// A message may be taken. Once in each sweep, and before, the share's mark goes on: so memory that is put back
+    /// while messages are handled takes it back. Unless it went back already.
+    #[inline(always)]
+    fn begin(&mut self, served: &Served) {
+        if self.turned {
+            return;
+        }
+        self.turned = true;
+        // An exchange: looks at ports that hold nothing come here, too, as long as nobody calls, and memory is put back
+        // then. A store that came behind that would leave a mark that says the contrary, and nobody would follow.
+        // Relaxed: as marks of ports.
+        let (turn, next) = (served.memory.words().turn(self.first), self.turns.wrapping_add(1));
+        if turn.compare_exchange(self.turns, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.turns = next;
+        }
+    }
+
+    /// Leaves the share's next mark.
     #[inline(always)]
     fn mark_turn(&mut self, served: &Served) {
         self.turns = self.turns.wrapping_add(1);
@@ -318,11 +344,11 @@ impl Ports {
         }
         let bells = served.memory.doorbells();
         let mut from = 0;
-        while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow, from) {
-            if rung & self.within(lot) != 0 {
+        while let Some((block, rung)) = next_rung(bells, self.first, &self.shadow, from) {
+            if rung & self.within(block) != 0 {
                 return true;
             }
-            from = lot + LOT;
+            from = block + Block::PORTS;
         }
         let (words, geometry) = (served.memory.words(), served.memory.geometry());
         (0..HEARD.min(self.ports.len())).any(|_| {
@@ -332,10 +358,11 @@ impl Ports {
         })
     }
 
-    /// Which of a lot's ports there are.
+    /// Which of a block's ports there are.
     #[inline(always)]
-    fn within(&self, lot: usize) -> u16 {
-        u16::MAX >> (lot + LOT).saturating_sub(self.ports.len())
+    fn within(&self, block: usize) -> u64 {
+        let ports = self.ports.len().saturating_sub(block);
+        if ports < Block::PORTS { !(u64::MAX << ports) } else { u64::MAX }
     }
 
     /// The port that is audited next.
@@ -357,32 +384,37 @@ impl Ports {
         swept: &mut Swept,
     ) {
         let stop = stop.next_multiple_of(LOT);
-        let (mut from, mut end) = (first - first % LOT, first - first % LOT);
+        let (mut from, mut end) = (first - first % Block::PORTS, first - first % Block::PORTS);
         while end < stop && !worker.is_turn_over() {
             // A wave that calls alone, one call after another, need not wait for a whole sweep: while nothing else has
             // rung, its port is looked at between the segments.
             if time && swept.taken == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
-                self.expect(served, self.last);
-                self.look(served, worker, self.last, bells, TURN, swept);
-                self.handle(served, worker);
+                let block = self.last - self.last % Block::PORTS;
+                if self.direct(served, worker, block, 1 << (self.last % Block::PORTS), swept) != 0 {
+                    self.look(served, worker, self.last, bells, TURN, swept);
+                    worker.handle(served);
+                }
             }
             end = (end + SEGMENT).min(stop);
-            while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
-                from = lot + LOT;
-                let rung = rung & self.within(lot) & u16::MAX << first.saturating_sub(lot);
+            while let Some((block, rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
+                from = block + Block::PORTS;
+                let mut rung = rung & self.within(block) & u64::MAX << first.saturating_sub(block);
+                if !worker.is_turn_over() {
+                    rung = self.direct(served, worker, block, rung, swept);
+                }
                 for i in bits(rung) {
-                    self.expect(served, lot + i);
+                    self.expect(served, block + i);
                 }
                 for i in bits(rung) {
                     if worker.is_turn_over() {
-                        self.resume = Some(lot + i);
-                        return self.handle(served, worker);
+                        self.resume = Some(block + i);
+                        return worker.handle(served);
                     }
-                    self.look(served, worker, lot + i, bells, TURN, swept);
+                    self.look(served, worker, block + i, bells, TURN, swept);
                 }
             }
             // What is left: a full inbox has been handled on the way.
-            self.handle(served, worker);
+            worker.handle(served);
             from = end;
         }
         if worker.is_turn_over() && self.resume.is_none() {
@@ -409,7 +441,7 @@ impl Ports {
             let audited = self.audit_next();
             self.look(served, worker, audited, bells, TURN, swept);
         }
-        self.handle(served, worker);
+        worker.handle(served);
     }
 
     /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then. When
@@ -448,21 +480,29 @@ impl Ports {
         self.draining.left = left;
     }
 
-    /// Handles what has been taken. Its marks come first: a kernel whose calls are answered may end.
+    /// Serves what may go the direct way of the ports of a block that rang; the others are left.
     #[inline(always)]
-    fn handle(&self, served: &Arc<Served>, worker: &mut Worker) {
-        self.mark_taken(served, worker);
-        worker.handle(served);
-    }
-
-    /// Leaves the marks of what has been taken and is not handled.
-    #[inline(always)]
-    fn mark_taken(&self, served: &Served, worker: &Worker) {
-        for port in worker.taken() {
-            if let Some(state) = self.ports.get(port.wrapping_sub(self.first) as usize) {
-                put_back::mark(served, port, state);
-            }
+    fn direct(&mut self, served: &Arc<Served>, worker: &mut Worker, at: usize, mut rung: u64, swept: &mut Swept) -> u64 {
+        let first = self.first + at as u32;
+        if served.has_open_calls() {
+            rung = bits(rung).filter(|&i| !served.is_open(first + i as u32)).fold(0, |rung, i| rung | 1 << i);
         }
+        self.begin(served);
+        let ports = at..self.ports.len().min(at + Block::PORTS);
+        let shadow = at..self.shadow.len().min(at + Block::PORTS);
+        let (states, shadow) = (&mut self.ports[ports], &mut self.shadow[shadow]);
+        let mut block = Block::new(&served.memory, first, states, shadow, &mut self.lines, rung);
+        worker.direct(served, &mut block);
+        let (taken, last) = block.taken();
+        let left = block.left();
+        if taken > 0 {
+            swept.taken += taken;
+            self.last = at + last;
+        }
+        if let Some(i) = block.doubtful() {
+            self.doubtful = at + i;
+        }
+        left
     }
 
     /// Asks for the first two lines of a port's next message, and for the line of its reply.
@@ -472,12 +512,13 @@ impl Ports {
     }
 
     /// Takes the messages of one port, `turn` of them at most. What the last look for one gave.
-    #[inline(always)]
+    #[inline(never)]
     fn look(&mut self, served: &Arc<Served>, worker: &mut Worker, i: usize, bells: Doorbells, turn: u32, swept: &mut Swept) -> Took {
         let port = self.first + i as u32;
         if served.has_open_calls() && served.is_open(port) {
             return Took::Nothing;
         }
+        self.begin(served);
         for _ in 0..turn {
             let took = worker.take(served, port, &mut self.ports[i]);
             if matches!(took, Took::Nothing | Took::Waits) {
@@ -491,9 +532,12 @@ impl Ports {
             }
             swept.taken += 1;
             self.last = i;
+            if put_back::is_put_back(served, port, &self.ports[i]) {
+                self.doubtful = i;
+            }
             self.shadow[i] = self.ports[i].tag().payload().into();
             if worker.is_full() {
-                self.handle(served, worker);
+                worker.handle(served);
             }
             if took == Took::Call || worker.is_turn_over() {
                 return took;
@@ -503,19 +547,20 @@ impl Ports {
     }
 }
 
-fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);
-        (bit < 16).then_some(bit as usize)
+        (bit < u64::BITS).then_some(bit as usize)
     })
 }
 
-/// The first lot from `from` on that has doorbells which differ from their shadow, and which of its.
+/// The first block from `from` on, where one begins, that has doorbells which differ from their shadow, and which of
+/// its.
 ///
 /// The lots of a share are whole, and doorbells are padded to a page, so nothing past their end is read.
 #[inline(always)]
-fn next_rung(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Option<(usize, u16)> {
+fn next_rung(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Option<(usize, u64)> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2; the doorbells from `first` on are at least as many as `shadow`'s whole lots.
@@ -524,14 +569,12 @@ fn next_rung(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Optio
     next_rung_portable(bells, first, shadow, from)
 }
 
-fn next_rung_portable(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Option<(usize, u16)> {
-    shadow.get(from..)?.chunks_exact(LOT).enumerate().find_map(|(n, lot)| {
-        let lot_start = from + n * LOT;
-        let mut mask = 0;
-        for (i, &seen) in lot.iter().enumerate() {
-            mask |= u16::from(bells.load(first + (lot_start + i) as u32) != seen) << i;
-        }
-        (mask != 0).then_some((lot_start, mask))
+fn next_rung_portable(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Option<(usize, u64)> {
+    shadow.get(from..)?.chunks(Block::PORTS).enumerate().find_map(|(n, block)| {
+        let start = from + n * Block::PORTS;
+        let differs = |(i, &seen): (usize, &u32)| u64::from(bells.load(first + (start + i) as u32) != seen) << i;
+        let mask = block.iter().enumerate().map(differs).sum();
+        (mask != 0).then_some((start, mask))
     })
 }
 
@@ -539,27 +582,33 @@ fn next_rung_portable(bells: Doorbells, first: u32, shadow: &[u32], from: usize)
 /// The processor has AVX2, and `bells` is valid for reads of `shadow.len()` (a multiple of [`LOT`]) words.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn next_rung_avx2(bells: *const u32, shadow: &[u32], from: usize) -> Option<(usize, u16)> {
+unsafe fn next_rung_avx2(bells: *const u32, shadow: &[u32], from: usize) -> Option<(usize, u64)> {
     use std::arch::x86_64::{__m256i, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_loadu_si256, _mm256_movemask_ps};
-    let mut lot = from;
-    while lot + LOT <= shadow.len() {
-        let half = |at: usize| {
-            let rung: __m256i;
-            // SAFETY: `at + 8` words are inside the doorbells. An unaligned load in assembly: the device writes these
-            // words meanwhile, and each aligned 4-byte lane of the vector is read in one piece; that is all a hint
-            // needs.
-            unsafe {
-                std::arch::asm!("vmovdqu {x}, [{p}]", x = out(ymm_reg) rung, p = in(reg) bells.add(at), options(nostack, preserves_flags, readonly))
+    // Else the last lot would reach behind both.
+    assert!(from.is_multiple_of(LOT) && shadow.len().is_multiple_of(LOT), "lots are whole");
+    let mut start = from;
+    while start < shadow.len() {
+        let mut mask = 0;
+        for lot in (start..shadow.len().min(start + Block::PORTS)).step_by(LOT) {
+            let half = |at: usize| {
+                let rung: __m256i;
+                // SAFETY: `at + 8` words are inside the doorbells. An unaligned load in assembly: the device writes
+                // these words meanwhile, and each aligned 4-byte lane of the vector is read in one piece; that is all a
+                // hint needs.
+                unsafe {
+                    std::arch::asm!("vmovdqu {x}, [{p}]", x = out(ymm_reg) rung, p = in(reg) bells.add(at), options(nostack, preserves_flags, readonly))
+                };
+                // SAFETY: `at + 8` words are inside the shadow.
+                let seen = unsafe { _mm256_loadu_si256(shadow.as_ptr().add(at).cast()) };
+                _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(rung, seen))) as u8
             };
-            // SAFETY: `at + 8` words are inside the shadow.
-            let seen = unsafe { _mm256_loadu_si256(shadow.as_ptr().add(at).cast()) };
-            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(rung, seen))) as u8
-        };
-        let same = u16::from(half(lot)) | u16::from(half(lot + 8)) << 8;
-        if same != u16::MAX {
-            return Some((lot, !same));
+            let same = u64::from(half(lot)) | u64::from(half(lot + 8)) << 8;
+            mask |= (same ^ 0xffff) << (lot - start);
         }
-        lot += LOT;
+        if mask != 0 {
+            return Some((start, mask));
+        }
+        start += Block::PORTS;
     }
     None
 }
@@ -572,9 +621,241 @@ mod tests {
 
     use super::*;
     use crate::server::BufferHandle;
-    use crate::serving::PostBounds;
-    use crate::test_utils::MockDevice;
+    use crate::service::{Completion, Service};
+    use crate::serving::{PostBounds, unbegun};
+    use crate::test_utils::{MockDevice, definition, fixed_service};
     use crate::wire::PortBuffer;
+
+    /// Ports that a test sweeps itself.
+    struct Ours {
+        served: Arc<Served>,
+        worker: Worker,
+        device: MockDevice,
+        /// What was noted, in order.
+        noted: Arc<Mutex<Vec<u32>>>,
+        /// Calls of `double`.
+        doubled: Arc<AtomicU64>,
+        /// What was kept.
+        kept: std::sync::mpsc::Receiver<Completion>,
+    }
+
+    /// A service to which is posted, that notes what comes.
+    const NOTE: u16 = 1;
+    /// One that handles its posts later: never.
+    const KEEP: u16 = 2;
+    /// One that is called.
+    const DOUBLE: u16 = 3;
+
+    impl Ours {
+        fn new(ports: u32, bounds: PostBounds) -> Self {
+            let (noted, doubled, (keep, kept)) =
+                (Arc::<Mutex<Vec<u32>>>::default(), Arc::new(AtomicU64::new(0)), std::sync::mpsc::channel());
+            let (notes, doubles) = (noted.clone(), doubled.clone());
+            let note = Service::new(definition::<u32>("note", None), move |call| {
+                notes.lock().unwrap().push(call.fixed::<u32>()?);
+                Ok(())
+            });
+            let keep = Service::deferred(definition::<u32>("keep", None), move |_, done| keep.send(done).unwrap());
+            // Relaxed: read by the thread that sweeps.
+            let double = fixed_service("double", move |x: u32| (doubles.fetch_add(1, Ordering::Relaxed), 2 * x).1);
+            let core = unbegun([note, keep, double], 1, 0);
+            let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(ports, 32) };
+            let served = Served::new(PortBuffer::in_process(geometry).unwrap(), 1, bounds);
+            let device = MockDevice::new(BufferHandle(served.clone()));
+            Self { worker: Worker::new(core, 0), served, device, noted, doubled, kept }
+        }
+
+        /// Each turn ends behind the messages that were handled first, as when another program has come.
+        fn with_short_turns(mut self) -> Self {
+            self.worker.version = u64::MAX;
+            self
+        }
+
+        fn sweep(&mut self) -> Swept {
+            self.served.shares[0].sweep(&self.served, &mut self.worker, Audit::Few)
+        }
+
+        fn sweep_all(&mut self) -> Swept {
+            self.served.shares[0].sweep(&self.served, &mut self.worker, Audit::Many(u32::MAX))
+        }
+
+        /// Sends the port's message number `nth`, of which those before it were posts of a word each, and rings.
+        fn send(&self, port: u32, nth: u16, service: u16, value: u32) {
+            self.device.raw().send(port, u32::from(nth) - 1, Tag::new(nth), service, Flags::default(), 1, &[value]);
+        }
+
+        fn ring(&self, port: u32, nth: u16) {
+            self.device.raw().ring(port, Tag::new(nth).payload().into());
+        }
+
+        fn post(&self, port: u32, nth: u16, service: u16, value: u32) {
+            self.send(port, nth, service, value);
+            self.ring(port, nth);
+        }
+
+        fn noted(&self) -> Vec<u32> {
+            std::mem::take(&mut *self.noted.lock().unwrap())
+        }
+
+        fn ask_for_drain(&self) -> u64 {
+            self.served.drain.fetch_add(1, Ordering::Release) + 1
+        }
+
+        fn drained(&self) -> u64 {
+            self.served.shares[0].drained()
+        }
+
+        fn has_news(&self) -> bool {
+            // A look is at fewer messages than there are ports.
+            (0..3).any(|_| self.served.has_news())
+        }
+    }
+
+    const ANY: PostBounds = PostBounds { messages: u64::MAX, bytes: u64::MAX };
+
+    #[test]
+    fn a_drain_goes_on_where_its_turn_ended_and_ends_before_the_next_one_begins() {
+        let mut s = Ours::new(100, ANY).with_short_turns();
+        (0..100).for_each(|port| s.send(port, 1, NOTE, port));
+        let first = s.ask_for_drain();
+        s.sweep();
+        assert_eq!((s.noted(), s.drained()), ((0..64).collect(), 0), "it has not come to all ports");
+        // What comes to a port behind it is of the next one.
+        s.send(0, 2, NOTE, 1000);
+        let next = s.ask_for_drain();
+        s.sweep();
+        assert_eq!((s.noted(), s.drained()), ((64..100).collect(), first));
+        s.sweep();
+        assert_eq!((s.noted(), s.drained()), (vec![1000], next));
+    }
+
+    #[test]
+    fn a_drain_takes_of_a_port_what_it_held_in_as_many_turns_as_that_takes() {
+        let mut s = Ours::new(1, ANY).with_short_turns();
+        (1..=128).for_each(|nth| s.send(0, nth, NOTE, nth.into()));
+        let turn = s.ask_for_drain();
+        s.sweep();
+        assert_eq!((s.noted(), s.drained()), ((1..=64).collect(), 0));
+        s.send(0, 129, NOTE, 129);
+        s.sweep();
+        assert_eq!((s.noted(), s.drained()), ((65..=128).collect(), turn));
+    }
+
+    #[test]
+    fn posts_for_which_there_is_no_room_keep_a_drain_from_no_other_port() {
+        let mut s = Ours::new(101, PostBounds { messages: 0, bytes: 0 }).with_short_turns();
+        // Who has handled something knows the services.
+        s.post(100, 1, NOTE, 100);
+        s.sweep();
+        assert_eq!(s.noted(), [100]);
+        s.send(0, 1, KEEP, 0);
+        (1..100).for_each(|port| s.send(port, 1, NOTE, port));
+        let turn = s.ask_for_drain();
+        let swept = s.sweep();
+        assert_eq!((s.noted(), swept.left), ((1..65).collect(), true));
+        s.sweep();
+        assert_eq!((s.noted(), s.drained()), ((65..100).collect(), 0));
+        s.sweep();
+        assert_eq!(s.drained(), 0, "one waits for room");
+        s.served.give_posts_up();
+        s.sweep();
+        assert_eq!(s.drained(), turn);
+        assert!(s.kept.try_recv().is_err(), "it was given up");
+    }
+
+    #[test]
+    fn the_next_turn_begins_where_the_last_one_ended_whatever_has_come_before_that() {
+        let mut s = Ours::new(200, ANY).with_short_turns();
+        (40..200).for_each(|port| s.post(port, 1, NOTE, port));
+        s.sweep();
+        assert_eq!(s.noted(), (40..104).collect::<Vec<_>>());
+        // (Of the block in which the turn ended, and of one before.)
+        (50..100).for_each(|port| s.post(port, 2, NOTE, 1000 + port));
+        s.sweep();
+        assert_eq!(s.noted(), (104..168).collect::<Vec<_>>());
+        s.sweep();
+        assert_eq!(s.noted(), (168..200).collect::<Vec<_>>());
+        s.sweep();
+        assert_eq!(s.noted(), (1050..1100).collect::<Vec<_>>());
+        // One that ends where ports have been handled that lie together.
+        let mut s = Ours::new(300, ANY).with_short_turns();
+        (1..11).for_each(|port| s.post(port, 1, NOTE, port));
+        s.sweep();
+        assert_eq!(s.noted(), (1..11).collect::<Vec<_>>());
+        (1..11).for_each(|port| s.post(port, 2, NOTE, 1000 + port));
+        (260..265).for_each(|port| s.post(port, 1, NOTE, port));
+        s.sweep();
+        assert_eq!(s.noted(), (260..265).collect::<Vec<_>>());
+        s.sweep();
+        assert_eq!(s.noted(), (1001..1011).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_early_doorbell_is_news_until_its_message_comes_and_a_late_one_until_it_was_looked_at() {
+        let mut s = Ours::new(17, ANY);
+        assert!(!s.has_news());
+        // Behind the last port, where nobody is.
+        s.ring(20, 1);
+        assert!(!s.has_news());
+        s.ring(3, 1);
+        assert_eq!((s.has_news(), s.sweep().taken, s.has_news()), (true, 0, true), "early");
+        let call = |s: &Ours, nth| s.device.raw().send(3, 0, Tag::new(nth), DOUBLE, Flags::REPLY, 1, &[7]);
+        call(&s, 1);
+        assert_eq!((s.has_news(), s.sweep().taken, s.has_news()), (true, 1, false));
+        call(&s, 2);
+        assert!(s.has_news(), "a message whose doorbell was lost");
+        s.served.open_call(3);
+        assert!(!s.has_news(), "nobody looks at a port whose message is open");
+        s.served.close_call(3);
+        assert_eq!(s.sweep_all().taken, 1);
+        assert_eq!((s.has_news(), s.sweep().taken, s.has_news()), (true, 0, false), "late");
+        let tags = (0..17).map(|port| if port == 3 { Tag::new(2) } else { Tag::new(0) });
+        assert_eq!(s.served.shares[0].tags(), tags.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_message_whose_doorbell_was_lost_is_found_in_time() {
+        let mut s = Ours::new(3, ANY);
+        s.send(2, 1, NOTE, 7);
+        assert_eq!((0..3 * AUDIT_EVERY).map(|_| s.sweep().taken).sum::<u32>(), 1);
+    }
+
+    #[test]
+    fn a_post_to_what_is_to_be_called_is_not_handled_with_the_calls_around_it() {
+        let mut s = Ours::new(3, ANY);
+        // Nobody rings, so all of them are taken before any is handled: in this order.
+        for (port, flags) in [(1, Flags::REPLY), (2, Flags::default()), (0, Flags::REPLY)] {
+            s.device.raw().send(port, 0, Tag::new(1), DOUBLE, flags, 1, &[port]);
+        }
+        assert_eq!(s.sweep_all().taken, 3);
+        assert_eq!(s.doubled.load(Ordering::Relaxed), 2);
+        assert!([0, 1].iter().all(|&port| s.device.raw().answered(port, Tag::new(1))));
+    }
+
+    #[test]
+    fn nothing_is_taken_while_memory_is_put_back_unless_a_drain_has_been_kept_waiting_by_that_already() {
+        let mut s = Ours::new(2, ANY);
+        s.post(0, 1, NOTE, 1);
+        assert_eq!(s.sweep().taken, 1);
+        let mark = s.served.shares[0].ports.0.lock().unwrap().ports[0].mark();
+        s.post(0, 2, NOTE, 2);
+        s.device.write_marks(0, mark + 1, None);
+        let swept = s.sweep();
+        assert_eq!((swept.taken, swept.left, s.served.shares[0].is_marked(&s.served)), (0, true, false));
+        s.device.write_marks(0, mark, None);
+        assert!(s.served.shares[0].is_marked(&s.served));
+        assert_eq!(s.sweep().taken, 1);
+        // A device that writes marks again and again.
+        let mark = s.served.shares[0].ports.0.lock().unwrap().ports[0].mark();
+        let turn = s.ask_for_drain();
+        s.device.write_marks(0, mark + 1, None);
+        s.sweep();
+        assert_eq!(s.drained(), 0);
+        s.served.shares[0].ports.0.lock().unwrap().disturbed = DISTURBED;
+        s.post(1, 1, NOTE, 3);
+        s.sweep();
+        assert_eq!((s.drained(), s.noted()), (turn, vec![1, 2, 3]));
+    }
 
     #[test]
     fn both_comparisons_find_the_same_doorbells() {
@@ -584,11 +865,11 @@ mod tests {
         bells[31] = 1001;
         bells[95] = 1002;
         let bells = Doorbells(NonNull::from(&mut bells[..]).cast());
-        for from in [0, 16, 32, 80, 96] {
+        for from in [0, 64, 128] {
             let expected = match from {
-                0 | 16 => Some((16, 1 << 1 | 1 << 15)),
-                96 => None,
-                _ => Some((80, 1 << 15)),
+                0 => Some((0, 1 << 17 | 1 << 31)),
+                64 => Some((64, 1 << 31)),
+                _ => None,
             };
             assert_eq!(next_rung_portable(bells, 0, &shadow, from), expected);
             assert_eq!(next_rung(bells, 0, &shadow, from), expected);
@@ -613,7 +894,7 @@ mod tests {
 
     #[test]
     fn a_port_holds_posts_up_to_the_first_call_and_no_more_than_its_area() {
-        let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(3, 32) };
+        let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(6, 32) };
         let served = Served::new(PortBuffer::in_process(geometry).unwrap(), 1, PostBounds::default());
         let raw = MockDevice::new(BufferHandle(served.clone())).raw();
         let fresh = ServerPort::new(served.memory.first_tag());
@@ -636,6 +917,15 @@ mod tests {
         send(2, 1, Flags(0x40));
         send(2, 2, Flags::default());
         assert_eq!(held(2), 2);
+        // Behind the end of the area is another port's.
+        raw.send(3, 0, Tag::new(1), 1, Flags::default(), 1, &[7; 3]);
+        (2..geometry.request_words).for_each(|at| raw.send(3, at, Tag::new(at as u16), 1, Flags::default(), 1, &[7]));
+        raw.send(4, 0, Tag::new(geometry.request_words as u16), 1, Flags::default(), 1, &[7]);
+        assert_eq!(u32::from(held(3)), geometry.request_words - 1);
+        // A device that has read that all before was taken begins anew.
+        raw.send(5, 0, Tag::new(3), 1, Flags::default(), 1, &[7]);
+        let behind = ServerPort::at_mark(3 << 16 | 2, &geometry).unwrap();
+        assert_eq!(behind.held(served.memory.words(), &geometry, 5), Tag::new(3));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! requests, doorbells, replies, windows. What the host remembers of the ports stays, and is ahead of them then. So the
 //! server leaves a [mark](ServerPort::mark) of each port behind all that, and one of each share of ports before, which
 //! are put back with the rest. Where marks are not what the server remembers, it goes back to them, and serves the next
-//! pass as it has served the one before.
+//! pass as it has served the one before. A mark that went back is left as it is, also by a message that was taken
+//! before: what it says is known nowhere else.
 //!
 //! The device can write marks, as it can write its requests. So a mark is checked as they are, and a device that writes
 //! one disturbs its own ports and nobody else's.
@@ -15,9 +16,14 @@ use hostcall_abi::port::{HostMemory, ServerPort};
 
 use super::served::Served;
 
-/// Leaves the mark of a port that has consumed messages. Before they are handled: a kernel whose calls are answered may
-/// end, and then all that it can reach may be saved.
+/// Leaves the mark of a port that has gone on from the mark `before`, unless that was put back: then it is still
+/// another one, for [`is_put_back`].
 #[inline(always)]
+pub(super) fn go_on(served: &Served, port: u32, before: u32, state: &ServerPort) {
+    served.memory.words().leave_mark(port, before, state.mark());
+}
+
+/// Writes the mark of a port, whatever is there.
 pub(super) fn mark(served: &Served, port: u32, state: &ServerPort) {
     // Pairs with nothing: marks are read by the thread that has the ports' lock, under which they are written.
     served.memory.words().mark(port).store(state.mark(), Ordering::Relaxed);

@@ -281,3 +281,27 @@ impl Served {
         self.opened[number as usize % OPENED].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hostcall_abi::Geometry;
+
+    use super::*;
+
+    #[test]
+    fn posts_are_bounded_by_their_number_and_by_the_bytes_that_they_keep() {
+        let bounded = |messages, bytes| {
+            let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(1, 32) };
+            Served::new(PortBuffer::in_process(geometry).unwrap(), 1, PostBounds { messages, bytes })
+        };
+        for served in [bounded(2, u64::MAX), bounded(u64::MAX, 10)] {
+            assert!(served.has_room_for_posts());
+            served.open_post(5);
+            assert!(served.has_room_for_posts());
+            served.open_post(5);
+            assert!(!served.has_room_for_posts());
+            served.close_post(5);
+            assert!(served.has_room_for_posts());
+        }
+    }
+}

@@ -13,9 +13,9 @@ use offload::overdue;
 use super::message::Worker;
 use super::pool::Pool;
 use super::ports::{Audit, Swept};
-use super::running::Running;
 use super::served::Served;
 use super::wake::{Manners, Pace, Wake, Watch};
+use crate::record::Running;
 use crate::record::stats::Padded;
 use crate::record::trace::Trace;
 use crate::service::registry::{Registry, Snapshot};
@@ -490,7 +490,15 @@ pub(crate) fn wait_by(deadline: Option<Instant>, mut done: impl FnMut() -> bool)
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
+    use hostcall_abi::{Flags, Geometry, Tag};
+
     use super::*;
+    use crate::server::BufferHandle;
+    use crate::serving::{PostBounds, unbegun};
+    use crate::test_utils::{MockDevice, fixed_service};
+    use crate::wire::PortBuffer;
 
     #[test]
     fn a_thread_whose_turns_panic_goes_on_with_the_next() {
@@ -525,5 +533,76 @@ mod tests {
         let dropped = AtomicU64::new(0);
         (0..3).for_each(|_| drop_guarded(Bomb(&dropped)));
         assert_eq!(dropped.load(Ordering::Relaxed), 3);
+    }
+
+    /// A buffer of so many ports.
+    fn served(ports: u32) -> Arc<Served> {
+        let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(ports, 32) };
+        Served::new(PortBuffer::in_process(geometry).unwrap(), 1, PostBounds::default())
+    }
+
+    #[test]
+    fn programs_share_a_thread_when_there_are_two() {
+        let core = unbegun([], 1, 1);
+        let (mut worker, mut helper) = (Worker::new(core.clone(), 0), Worker::keeping(core.clone(), 1));
+        let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
+        for shared in [false, true] {
+            core.add(served(1));
+            core.refresh(&mut worker, &mut view, &core.seats[0].0);
+            core.help(&mut helper);
+            assert_eq!((worker.shared, helper.shared), (shared, shared));
+        }
+    }
+
+    #[test]
+    fn whoever_waits_for_an_inline_handler_is_told_its_name() {
+        let (told, core) = (Arc::new(Mutex::new(String::new())), Arc::new(OnceLock::<Arc<Core>>::new()));
+        let (tell, of) = (told.clone(), core.clone());
+        let service = fixed_service("tells", move |x: u32| {
+            *tell.lock().unwrap() = of.get().unwrap().handlers_that_run();
+            x
+        });
+        let own = core.get_or_init(|| unbegun([service], 1, 0));
+        let served = served(1);
+        let raw = MockDevice::new(BufferHandle(served.clone())).raw();
+        raw.send(0, 0, Tag::new(1), 1, Flags::REPLY, 1, &[7]);
+        served.shares[0].sweep(&served, &mut Worker::new(own.clone(), 0), Audit::Many(1));
+        assert_eq!(*told.lock().unwrap(), "the inline handler of tells");
+        assert_eq!(own.handlers_that_run(), "the server's threads");
+        own.registry.unregister(&own.registry.named("tells").unwrap());
+    }
+
+    #[test]
+    fn a_server_that_ends_waits_until_all_that_its_services_owned_is_dropped() {
+        struct Slow(Mutex<mpsc::Receiver<()>>, Arc<AtomicBool>);
+        impl Drop for Slow {
+            fn drop(&mut self) {
+                let _ = self.0.lock().unwrap().recv();
+                // Pairs with the load below.
+                self.1.store(true, Ordering::Release);
+            }
+        }
+        let (dropped, (go, wait)) = (Arc::new(AtomicBool::new(false)), mpsc::channel());
+        let slow = Slow(Mutex::new(wait), dropped.clone());
+        let owner = fixed_service("owner", move |x: u32| {
+            let _ = &slow;
+            x
+        });
+        let core = unbegun([owner, fixed_service("other", |x: u32| x)], 1, 0);
+        for name in ["owner", "other"] {
+            let mut snapshot = Snapshot::default();
+            core.registry.refresh(&mut snapshot);
+            core.registry.unregister(&core.registry.named(name).unwrap());
+            core.release(snapshot);
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Whoever did not wait would be through by then; one that waits does so however long this is.
+                std::thread::sleep(Duration::from_millis(20));
+                go.send(()).unwrap();
+            });
+            core.join_reapers();
+            assert!(dropped.load(Ordering::Acquire));
+        });
     }
 }

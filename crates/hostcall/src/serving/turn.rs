@@ -58,7 +58,13 @@ impl Turn {
     /// Whether so many messages should be handled before more are taken.
     #[inline(always)]
     pub(super) fn is_enough(&self, messages: usize) -> bool {
-        messages >= if self.shared { self.at_once.0 } else { MOST }
+        messages >= self.most()
+    }
+
+    /// Messages that are taken at most before they are handled.
+    #[inline(always)]
+    pub(super) fn most(&self) -> usize {
+        if self.shared { self.at_once.0 } else { MOST }
     }
 
     /// A batch of messages is going to be handled: when that was, if the turn has to know.
@@ -143,5 +149,11 @@ mod tests {
         let mut quick = Turn::new(true, turn.at_once());
         quick.took(1, LONGEST / 4);
         assert_eq!((quick.at_once.0, quick.is_over()), (2, false));
+        // Of fewer than might be taken, of half of the time, and of all of it nothing is learnt.
+        for (messages, took) in [(7, LONGEST / 4), (8, LONGEST / 2), (7, LONGEST)] {
+            let mut turn = Turn::new(true, AtOnce(8));
+            turn.took(messages, took);
+            assert_eq!(turn.at_once.0, 8, "{messages} in {took:?}");
+        }
     }
 }

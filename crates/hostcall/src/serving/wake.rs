@@ -238,4 +238,28 @@ mod tests {
         drop(second);
         assert!(wake.take_watch(2, None).is_some());
     }
+
+    #[test]
+    fn what_a_heartbeat_has_found_is_a_reason_to_be_awake_until_it_is_over() {
+        let wake = Wake::default();
+        assert!(!wake.is_armed());
+        wake.lend();
+        assert!(wake.is_armed() && wake.is_lent());
+        wake.arm();
+        wake.take_back();
+        assert!(wake.is_armed() && !wake.is_lent(), "a launch is another reason");
+        wake.disarm();
+        assert!(!wake.is_armed());
+    }
+
+    #[test]
+    fn only_a_thread_that_waves_help_rests_at_once() {
+        assert!(Pace::new(Manners::Helped).next(0));
+        for manners in [Manners::Eager, Manners::Modest] {
+            let mut pace = Pace::new(manners);
+            assert!((1..Pace::UNTIMED).all(|_| !pace.next(0)), "{manners:?}");
+            while !pace.next(0) {}
+            assert!(!pace.next(1), "it serves again");
+        }
+    }
 }

@@ -30,18 +30,7 @@ pub use sweeper::Sweeper;
 /// Words of request areas that this thread has loaded. Only with the feature `count-loads`.
 #[cfg(feature = "count-loads")]
 pub fn words_loaded() -> u64 {
-    LOADED.get()
-}
-
-#[cfg(feature = "count-loads")]
-thread_local! {
-    static LOADED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-}
-
-/// So many words are loaded.
-#[cfg(feature = "count-loads")]
-pub(crate) fn count_loads(words: u32) {
-    LOADED.set(LOADED.get() + u64::from(words));
+    crate::wire::LOADED.get()
 }
 
 /// The built-in service that takes pieces of texts, without a console: what would be written is dropped. At most

@@ -2,15 +2,22 @@
 //!
 //! Nothing here knows of services, handlers or threads.
 
+mod block;
+#[cfg(target_arch = "x86_64")]
+mod join;
 mod pages;
 mod port_buffer;
 mod staging;
+mod whole;
 mod window;
 mod words;
 
+pub(crate) use block::{Answer, Block, Lines, Next, Stream};
 pub use port_buffer::{BufferError, PortBuffer, RawWindow};
 pub use staging::StagedRegion;
 pub(crate) use staging::Staging;
-pub(crate) use words::Doorbells;
 #[cfg(feature = "test-utils")]
-pub(crate) use words::{load16, store16};
+pub(crate) use whole::{load16, store16};
+pub(crate) use words::Doorbells;
+#[cfg(feature = "count-loads")]
+pub(crate) use words::LOADED;

@@ -18,8 +18,9 @@ use offload::{LineStore, Window};
 
 use super::pages::Pages;
 use super::staging::{StagedRegion, Staging};
+use super::whole::{has_whole_words, store16};
 use super::window::WindowWords;
-use super::words::{Doorbells, PortWords, has_whole_words, store16};
+use super::words::{Doorbells, PortWords};
 
 /// Why there is no port buffer.
 #[derive(thiserror::Error)]

@@ -8,8 +8,11 @@ use std::ptr::NonNull;
 
 use hostcall_abi::geometry::{Geometry, WindowLayout};
 use hostcall_abi::port::LaneReplies;
+use hostcall_abi::word::WORD_BYTES;
 use hostcall_abi::{Tag, Word};
 use offload::{Line, LineStore};
+
+use super::whole::word_at;
 
 /// The window of one port buffer, as the host writes it.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +45,18 @@ impl WindowWords {
     #[inline(always)]
     fn put(&self, port: u32, line: usize, words: [Word; WORDS]) {
         let [a, b, c, d] = words.map(|word| word.0);
-        let all = Line([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3], d[0], d[1], d[2], d[3]]);
+        self.put_line(port, line, &Line([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3], d[0], d[1], d[2], d[3]]));
+    }
+
+    /// The same of a line that lies in memory.
+    #[inline(always)]
+    pub(super) fn put_line(&self, port: u32, line: usize, all: &Line) {
         let area = self.reply_words as usize * size_of::<Word>();
         assert!(port < self.ports && (line + 1) * Line::BYTES <= area, "line {line} of port {port} is outside the reply areas");
         let at = self.layout.replies + port as usize * area + line * Line::BYTES;
         // SAFETY: a line of the port's reply area, as checked above: inside the window, whose base and areas are
         // aligned to lines. The processor has the instructions: whoever made the window asked.
-        unsafe { self.store.store(self.base.as_ptr().add(at), &all) };
+        unsafe { self.store.store(self.base.as_ptr().add(at), all) };
     }
 
     /// Writes the replies to a message as lines; what is left of the last one carries the tag and nothing.
@@ -63,12 +71,7 @@ impl WindowWords {
         let lines = total.div_ceil(WORDS);
         if replies.lanes.is_multiple_of(Geometry::LINE_WORDS) && !tag.scrubs() {
             // Most waves: the words of a line are of lanes that follow one another.
-            let in_row = replies.lanes as usize / WORDS;
-            for line in 0..lines {
-                let (j, rank) = ((line / in_row) as u32, (line % in_row * WORDS) as u32);
-                self.put(port, line, [0, 1, 2, 3].map(|i| replies.word(rank + i, j, tag)));
-            }
-            return;
+            return self.store_rows(port, tag, replies);
         }
         let (mut rank, mut j) = (0, 0);
         for line in 0..lines {
@@ -86,6 +89,40 @@ impl WindowWords {
         }
         if tag.scrubs() {
             self.scrub(port, tag, lines);
+        }
+    }
+
+    /// Writes the replies to whole lines of lanes: checked once for all words.
+    #[inline(always)]
+    fn store_rows(&self, port: u32, tag: Tag, replies: &LaneReplies<'_>) {
+        let &LaneReplies { lanes, words, stride, streams } = replies;
+        let (rows, apart) = (lanes as usize / WORDS, stride * 4);
+        let area = self.reply_words as usize * size_of::<Word>();
+        let inside = port < self.ports && lanes * words <= self.reply_words;
+        assert!(inside, "{words} words of {lanes} lanes are outside the reply area of port {port}");
+        let Some(last) = words.checked_sub(1) else { return };
+        let end = (lanes as usize - 1) * apart + (last * WORD_BYTES) as usize + size_of::<Word>();
+        assert!(end <= size_of_val(streams), "the replies are inside the streams, with what is to spare behind them");
+        // SAFETY: the port's reply area is inside the window, as checked above.
+        let mut to = unsafe { self.base.as_ptr().add(self.layout.replies + port as usize * area) };
+        for j in 0..words {
+            let mut from = streams.as_ptr().cast::<u8>().wrapping_add((j * WORD_BYTES) as usize);
+            for _ in 0..rows {
+                let mut line = Line::default();
+                for n in 0..WORDS {
+                    // SAFETY: 16 bytes of the streams, of which the last lane's last word ends at `end`; a word of the
+                    // line, which is four of them.
+                    unsafe {
+                        let word = word_at(from, tag.payload());
+                        (&raw mut line).cast::<Word>().add(n).write(word);
+                    }
+                    from = from.wrapping_add(apart);
+                }
+                // SAFETY: a line of the port's reply area, of which there are at least `lanes * words / WORDS`; see
+                // `put_line`.
+                unsafe { self.store.store(to, &line) };
+                to = to.wrapping_add(Line::BYTES);
+            }
         }
     }
 

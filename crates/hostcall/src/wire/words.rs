@@ -1,7 +1,4 @@
 //! The words of a port buffer, read and written as the wire demands: relaxed, and each in one piece.
-//!
-//! A device that the compiler knows nothing of writes shared memory. So words are moved by inline assembly or by
-//! atomics, never through references.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,28 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hostcall_abi::geometry::{Geometry, HostLayout};
 use hostcall_abi::port::{HostMemory, LaneReplies, store_replies_by_words};
 use hostcall_abi::word::WORD_BYTES;
-use hostcall_abi::{Tag, Word};
+use hostcall_abi::{ReplyHead, Tag, Word};
+use offload::Line;
 
+use super::whole::{load16, store16, word_at};
 use super::window::WindowWords;
-
-/// Whether this processor moves aligned 16-byte words in one piece.
-///
-/// x86-64: processors with AVX guarantee it for aligned SSE moves (Intel SDM vol. 3A §10.1.1, AMD APM vol. 2 §7.3.2).
-/// AArch64: those with `FEAT_LSE2` guarantee it for `ldp`/`stp` of an aligned pair.
-pub(super) fn has_whole_words() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        std::arch::is_x86_feature_detected!("avx")
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        std::arch::is_aarch64_feature_detected!("lse2")
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        false
-    }
-}
 
 /// Request and reply areas of one port buffer. Every access checks its index.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +34,7 @@ impl PortWords {
     /// # Safety
     /// `base` is the start of the host part of a buffer of this (valid) geometry, aligned to a page; it stays valid
     /// while the words are used, and nobody makes references into it. If the geometry has a window, this is it.
-    /// [`has_whole_words`] said yes.
+    /// [`has_whole_words`](super::whole::has_whole_words) said yes.
     pub(super) unsafe fn new(base: NonNull<u8>, geometry: &Geometry, layout: &HostLayout, window: Option<WindowWords>) -> Self {
         // SAFETY: all offsets lie inside the buffer, as the caller promises.
         let part = |at: usize| unsafe { base.add(at) };
@@ -73,6 +53,24 @@ impl PortWords {
         assert!(port < self.ports, "port {port} has no mark");
         // SAFETY: one `u32` for each port lies there, as long as the words are used, and all accesses to it are atomic.
         unsafe { self.marks.add(port as usize).as_ref() }
+    }
+
+    /// Leaves the mark `after` of a port, whose last one was `before`: at once when a message was taken, before it is
+    /// handled, since a kernel whose calls are answered may end, and then all that it can reach may be saved. A mark
+    /// that is another one was put back meanwhile, and stays: then this is false.
+    ///
+    /// # Panics
+    /// When there is no such port.
+    #[inline(always)]
+    pub(crate) fn leave_mark(&self, port: u32, before: u32, after: u32) -> bool {
+        let mark = self.mark(port);
+        // Pairs with nothing: marks are read by the thread that has the ports' lock, under which they are written. (No
+        // exchange: who puts memory back uses none, and what is between the two accesses is a nanosecond.)
+        let same = mark.load(Ordering::Relaxed) == before;
+        if same {
+            mark.store(after, Ordering::Relaxed);
+        }
+        same
     }
 
     /// The mark of the share that begins with a port: memory as that of a port's.
@@ -132,6 +130,24 @@ impl PortWords {
         }
     }
 
+    /// Writes the reply to a lone lane that is the first `words` words of `line`. The others have its tag and mean
+    /// nothing.
+    ///
+    /// # Panics
+    /// When there is no such port, or it has no such words.
+    #[inline(always)]
+    pub(super) fn store_lone(&self, geometry: &Geometry, port: u32, words: u32, line: &Line) {
+        if let Some(window) = &self.window {
+            return window.put_line(port, 0, line);
+        }
+        // The first word last: when the client sees it, the others are on their way.
+        for (j, word) in (0..words).zip(line.0.chunks_exact(4)).rev() {
+            if let &[a, b, c, d] = word {
+                self.store_reply(port, ReplyHead::place(1, 0, j, geometry.lone_stride()), Word([a, b, c, d]));
+            }
+        }
+    }
+
     /// Before the replies to what handlers have done: what they wrote is seen before the replies are. Ordinary stores
     /// are by themselves.
     #[inline(always)]
@@ -182,93 +198,11 @@ impl PortWords {
     }
 }
 
-/// The word of 14 bytes of payload and a tag.
-///
-/// # Safety
-/// `at` is valid for reads of 16 bytes, which nobody else writes.
-#[inline(always)]
-unsafe fn word_at(at: *const u8, tag: u16) -> Word {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_loadu_si128, _mm_or_si128, _mm_set_epi16};
-        // SAFETY: SSE2 is part of x86-64; 16 bytes, as the caller says. `Word` is 16 bytes of plain integers, as
-        // vectors are.
-        unsafe {
-            let payload = _mm_and_si128(_mm_loadu_si128(at.cast()), _mm_set_epi16(0, -1, -1, -1, -1, -1, -1, -1));
-            std::mem::transmute::<__m128i, Word>(_mm_or_si128(payload, _mm_set_epi16(tag.cast_signed(), 0, 0, 0, 0, 0, 0, 0)))
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        // SAFETY: 16 bytes, as the caller says, which are plain integers.
-        Word::new(unsafe { at.cast::<[u32; 4]>().read_unaligned() }, tag)
-    }
-}
-
-/// Loads an aligned word in one piece.
-///
-/// # Safety
-/// `at` is valid for reads of 16 bytes and aligned to 16; [`has_whole_words`] said yes.
-#[inline(always)]
-pub(crate) unsafe fn load16(at: *const u8) -> Word {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let x: std::arch::x86_64::__m128i;
-        // SAFETY: one aligned load from a valid address; it changes neither memory, stack nor flags.
-        unsafe { std::arch::asm!("movdqa {x}, [{at}]", x = out(xmm_reg) x, at = in(reg) at, options(nostack, preserves_flags, readonly)) };
-        // SAFETY: both are 16 bytes of plain integers.
-        unsafe { std::mem::transmute::<std::arch::x86_64::__m128i, Word>(x) }
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        let (a, b): (u64, u64);
-        // The barrier keeps reads of staged bytes behind the word that announces them (x86-64 orders loads by itself).
-        // SAFETY: one aligned load from a valid address, and a barrier; neither stack nor flags are changed.
-        unsafe {
-            std::arch::asm!("ldp {a}, {b}, [{at}]", "dmb oshld", a = out(reg) a, b = out(reg) b, at = in(reg) at, options(nostack, preserves_flags))
-        };
-        Word([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        unreachable!("no 16-byte words on this machine, see `has_whole_words`; asked for {at:?}")
-    }
-}
-
-/// Stores an aligned word in one piece.
-///
-/// # Safety
-/// `at` is valid for writes of 16 bytes and aligned to 16; [`has_whole_words`] said yes.
-#[inline(always)]
-pub(crate) unsafe fn store16(at: *mut u8, word: Word) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: both are 16 bytes of plain integers.
-        let x = unsafe { std::mem::transmute::<Word, std::arch::x86_64::__m128i>(word) };
-        // SAFETY: one aligned store to a valid address; it changes neither stack nor flags.
-        unsafe { std::arch::asm!("movdqa [{at}], {x}", x = in(xmm_reg) x, at = in(reg) at, options(nostack, preserves_flags)) };
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        let [a, b, c, d] = word.0.map(u64::from);
-        let (a, b) = (a | b << 32, c | d << 32);
-        // The barrier keeps staged bytes before the word that announces them (x86-64 orders stores by itself).
-        // SAFETY: a barrier, and one aligned store to a valid address; neither stack nor flags are changed.
-        unsafe {
-            std::arch::asm!("dmb oshst", "stp {a}, {b}, [{at}]", a = in(reg) a, b = in(reg) b, at = in(reg) at, options(nostack, preserves_flags))
-        };
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        unreachable!("no 16-byte words on this machine, see `has_whole_words`; asked for {at:?} and {word:?}")
-    }
-}
-
 impl HostMemory for PortWords {
     #[inline(always)]
     fn load_request(&self, port: u32, index: u32) -> Word {
         #[cfg(feature = "count-loads")]
-        crate::test_utils::count_loads(1);
+        count_loads(1);
         // SAFETY: the address is a word of the request areas; whoever made this saw to it that the processor moves
         // words whole.
         unsafe { load16(self.request(port, index, 1)) }
@@ -291,38 +225,62 @@ impl HostMemory for PortWords {
 
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn load_payload(&self, port: u32, at: u32, lanes: u32, words: u32, tag: u16, out: &mut [u32]) -> bool {
-        use std::arch::x86_64::{
-            __m128i, _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi16, _mm_setzero_si128, _mm_storeu_si128, _mm_xor_si128,
-        };
+    fn load_lone(&self, port: u32, head: Word, at: u32, words: u32, tag: u16, out: &mut [u32]) -> bool {
+        use super::join::{LONE, Row, join_lone};
+        if words > LONE {
+            let (start, rest) = out.split_at_mut(hostcall_abi::Header::LONE_UNITS as usize);
+            start.copy_from_slice(&hostcall_abi::Header::decode(head).1);
+            return self.load_payload(port, at, 1, words, tag, rest);
+        }
         #[cfg(feature = "count-loads")]
-        crate::test_utils::count_loads(lanes * words);
-        let start = self.request(port, at, lanes * words).cast_const();
-        let row = lanes as usize * size_of::<Word>();
-        let stride = hostcall_abi::port::lane_stride(words) * 4;
-        assert!(lanes as usize * stride + size_of::<Word>() <= size_of_val(out), "the payload fits where it is copied to");
-        let to = out.as_mut_ptr().cast::<u8>();
-        // SAFETY: SSE2 is part of x86-64. Each word loaded is one of the message, which is inside the request area.
-        // Word `j` of a lane is stored to its 14 bytes and the two behind them, which the next word (or the next lane's
-        // first) overwrites: all inside `out`, as the assertion above says.
+        count_loads(words);
+        let start = self.request(port, at, words).cast_const();
+        let bytes = 8 + (words * WORD_BYTES) as usize;
+        assert!(bytes.next_multiple_of(16) <= size_of_val(out), "the payload fits where it is copied to");
+        // SAFETY: each word of the row is one of the message, which is inside the request area. What is stored is
+        // inside `out`, as the assertion above says.
         unsafe {
-            let tag = _mm_set1_epi16(tag.cast_signed());
-            let mut wrong = _mm_setzero_si128();
-            for lane in 0..lanes as usize {
-                let mut from = start.wrapping_add(lane * size_of::<Word>());
-                let mut to = to.wrapping_add(lane * stride);
-                for _ in 0..words {
-                    let word = std::mem::transmute::<Word, __m128i>(load16(from));
-                    wrong = _mm_or_si128(wrong, _mm_xor_si128(word, tag));
-                    _mm_storeu_si128(to.cast(), word);
-                    from = from.wrapping_add(row);
-                    to = to.wrapping_add(WORD_BYTES as usize);
-                }
-            }
-            // Only the last of the eight halves is the tag.
-            _mm_movemask_epi8(_mm_cmpeq_epi16(wrong, _mm_setzero_si128())) >> 14 == 3
+            let mut row = Row::new(start, size_of::<Word>(), out.as_mut_ptr().cast(), tag);
+            join_lone(&mut row, head, words);
+            row.is_whole()
         }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn load_payload(&self, port: u32, at: u32, lanes: u32, words: u32, tag: u16, out: &mut [u32]) -> bool {
+        use super::join::Row;
+        #[cfg(feature = "count-loads")]
+        count_loads(lanes * words);
+        let start = self.request(port, at, lanes * words).cast_const();
+        let apart = lanes as usize * size_of::<Word>();
+        let stride = hostcall_abi::port::lane_stride(words) * 4;
+        assert!(lanes as usize * stride + size_of::<Word>() <= size_of_val(out), "the payload fits where it is copied to");
+        // SAFETY: each word of the rows is one of the message, which is inside the request area. What is stored of a
+        // lane is its bytes and 2 behind them, which the next lane's overwrite: all inside `out`, as the assertion
+        // above says.
+        unsafe {
+            let mut row = Row::new(start, apart, out.as_mut_ptr().cast(), tag);
+            for lane in 0..lanes as usize {
+                row.from = start.wrapping_add(lane * size_of::<Word>());
+                row.to = out.as_mut_ptr().cast::<u8>().wrapping_add(lane * stride);
+                row.each(words);
+            }
+            row.is_whole()
+        }
+    }
+}
+
+#[cfg(feature = "count-loads")]
+thread_local! {
+    /// Words of request areas that this thread has loaded.
+    pub(crate) static LOADED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// So many words are loaded.
+#[cfg(feature = "count-loads")]
+fn count_loads(words: u32) {
+    LOADED.set(LOADED.get() + u64::from(words));
 }
 
 /// A dense array of doorbell words.

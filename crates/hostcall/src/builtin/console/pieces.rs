@@ -204,6 +204,37 @@ mod tests {
     }
 
     #[test]
+    fn as_much_is_kept_as_may_be_and_then_the_text_that_began_first_makes_room() {
+        let mut pieces = Pieces::bounded(Bounds { bytes: 8, texts: 2 });
+        add(&mut pieces, 0, b"a", false);
+        assert_eq!(add(&mut pieces, 0, b"", true), [b"a"]);
+        for (key, piece) in [(2, "old"), (0, "again")] {
+            assert!(add(&mut pieces, key, piece.as_bytes(), false).is_empty(), "two texts of eight bytes");
+        }
+        // The first text with this key began before, and is over: the one that has its key now began last.
+        assert_eq!(add(&mut pieces, 4, b"new", false), [b"old"]);
+        assert_eq!(add(&mut pieces, 4, b"er", false), [b"again"]);
+        assert_eq!(pieces.take_all(), [(0, b"newer".to_vec())]);
+    }
+
+    #[test]
+    fn finished_texts_are_forgotten_many_at_a_time_and_the_others_keep_their_order() {
+        let mut pieces = Pieces::bounded(Bounds { bytes: 100, texts: 2 });
+        let finish = |pieces: &mut Pieces, texts: usize| {
+            for _ in 0..texts {
+                add(pieces, 6, b"x", false);
+                add(pieces, 6, b"y", true);
+            }
+            pieces.order.len()
+        };
+        assert_eq!([finish(&mut pieces, 10), finish(&mut pieces, 6), finish(&mut pieces, 1)], [10, 16, 0]);
+        add(&mut pieces, 0, b"old", false);
+        assert_eq!(finish(&mut pieces, 18), 1, "only what is not finished");
+        add(&mut pieces, 2, b"new", false);
+        assert_eq!(add(&mut pieces, 4, b"newest", false), [b"old"]);
+    }
+
+    #[test]
     fn the_texts_of_one_program_are_taken_and_those_of_others_stay_whole() {
         let (mut all, tenant, other) = (AllPieces::default(), Tenant::new(), Tenant::new());
         let mut written = Vec::new();

@@ -175,3 +175,69 @@ impl Text for RawSlice<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use io::ErrorKind;
+
+    /// A queue with a text of either stream, of which one to standard output could not be written.
+    fn failed(kind: ErrorKind, told: bool) -> (Queue, Arc<Tenant>) {
+        let (mut queue, tenant) = (Queue::default(), Tenant::new());
+        queue.push(&tenant, 0, b"behind".to_vec());
+        queue.push(&tenant, 1, b"other".to_vec());
+        queue.fail(0, 4, kind.into(), told);
+        (queue, tenant)
+    }
+
+    /// What is left of it, after one more text to standard output.
+    fn left((mut queue, tenant): (Queue, Arc<Tenant>)) -> (Vec<Vec<u8>>, u64) {
+        queue.push(&tenant, 0, b"late".to_vec());
+        let texts = std::iter::from_fn(|| queue.texts.begin().inspect(|_| queue.texts.written(None)));
+        (texts.map(|text| text.bytes).collect(), queue.take_lost().map_or(0, |lost| lost.bytes))
+    }
+
+    #[test]
+    fn everything_is_done_when_nothing_is_left_or_nobody_will_ever_write() {
+        let (mut queue, tenant) = (Queue::default(), Tenant::new());
+        assert!(queue.is_done() && queue.is_idle() && !queue.has_failed());
+        queue.push(&tenant, 0, b"text".to_vec());
+        assert!(!queue.is_done() && !queue.is_idle());
+        queue.texts.begin().unwrap();
+        assert!(!queue.is_done() && !queue.is_idle(), "it is being written");
+        queue.closing = true;
+        assert!(queue.is_done() && !queue.is_idle());
+    }
+
+    #[test]
+    fn what_follows_a_text_that_failed_is_lost_where_somebody_is_told_or_nobody_reads() {
+        let [dropped, kept] =
+            [vec!["other"], vec!["behind", "other", "late"]].map(|texts| texts.into_iter().map(Vec::from).collect::<Vec<_>>());
+        assert_eq!(left(failed(ErrorKind::StorageFull, true)), (dropped.clone(), 14));
+        assert_eq!(left(failed(ErrorKind::BrokenPipe, false)), (dropped, 14));
+        assert_eq!(left(failed(ErrorKind::StorageFull, false)), (kept, 4));
+    }
+
+    #[test]
+    fn whoever_is_told_once_has_his_next_texts_written() {
+        let mut failed = failed(ErrorKind::StorageFull, true);
+        assert_eq!([failed.0.has_failed(), failed.0.tell(1).is_some()], [true, false]);
+        assert_eq!([failed.0.tell(0), failed.0.tell(0)], [Some(errno::ENOSPC), None]);
+        assert!(!failed.0.has_failed());
+        assert_eq!(left(failed), (vec![b"other".to_vec(), b"late".to_vec()], 0));
+    }
+
+    #[test]
+    fn where_nobody_will_ever_write_everything_is_lost_and_nobody_waits() {
+        let (mut queue, tenant) = (Queue::default(), Tenant::new());
+        queue.push(&tenant, 0, b"before".to_vec());
+        queue.push(&tenant, 1, b"other".to_vec());
+        queue.fail_all(ErrorKind::OutOfMemory.into());
+        queue.push(&tenant, 0, b"late".to_vec());
+        assert!(queue.is_done() && queue.is_idle());
+        assert_eq!(
+            [(); 3].map(|()| queue.take_lost().map(|lost| (lost.stream, lost.bytes))),
+            [Some((NAMES[0], 10)), Some((NAMES[1], 5)), None]
+        );
+    }
+}

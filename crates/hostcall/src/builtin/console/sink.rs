@@ -81,3 +81,32 @@ fn write_fd(fd: impl std::os::fd::AsFd, mut bytes: &[u8]) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_text_is_written_whole_to_a_descriptor_that_does_not_wait_for_its_reader() {
+        let (mut from, to) = io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&to, true).unwrap();
+        // More than a pipe holds.
+        let text: Vec<u8> = (0..300_000u32).flat_map(u32::to_ne_bytes).collect();
+        let got = std::thread::scope(|scope| {
+            let read = scope.spawn(move || {
+                let mut got = Vec::new();
+                from.read_to_end(&mut got).unwrap();
+                got
+            });
+            write_fd(&to, &text).unwrap();
+            drop(to);
+            read.join().unwrap()
+        });
+        assert!(got == text);
+        let (from, to) = io::pipe().unwrap();
+        drop(from);
+        let nobody_reads = write_fd(to, b"text").unwrap_err();
+        assert_eq!(nobody_reads.kind(), io::ErrorKind::BrokenPipe);
+    }
+}

@@ -131,3 +131,101 @@ impl Straight {
         poll(&mut now, Some(&left)).is_ok_and(|ready| ready > 0)
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::super::tests::lasting;
+    use super::*;
+    use std::os::fd::AsFd;
+
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+
+    impl Straight {
+        /// Of something that is taken for a pipe, and cannot be asked not to wait.
+        pub(in super::super) fn that_waits() -> Self {
+            // Of these the system writes nothing but by plain writes.
+            let events = rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).unwrap();
+            let descriptor = lasting(events);
+            Self { descriptor, pipe: true, enlarged: AtomicBool::new(true), works: AtomicBool::new(true) }
+        }
+    }
+
+    fn write(straight: &Straight, text: &mut [u8]) -> (usize, io::Result<()>) {
+        // SAFETY: a slice, which nobody else uses meanwhile.
+        straight.write(unsafe { StagedRegion::new(std::ptr::NonNull::from(&mut *text).cast(), text.len()) })
+    }
+
+    #[test]
+    fn waves_write_to_pipes_and_files_and_to_nothing_else() {
+        use std::io::Read;
+        let mut file = tempfile::tempfile().unwrap();
+        let of = Straight::of(lasting(file.try_clone().unwrap())).unwrap();
+        assert!(!of.pipe && of.works() && !of.enlarge());
+        let mut text = vec![b'x'; LONG];
+        let (done, outcome) = write(&of, &mut text);
+        assert!(done == LONG && outcome.is_ok());
+        let mut got = Vec::new();
+        std::io::Seek::rewind(&mut file).unwrap();
+        file.read_to_end(&mut got).unwrap();
+        assert!(got == text);
+        assert!(Straight::of(lasting(io::pipe().unwrap().1)).unwrap().pipe);
+        assert!(Straight::of(lasting(std::fs::File::open("/dev/null").unwrap())).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_asked_not_to_wait_is_left_to_the_queue_and_not_tried_again() {
+        let straight = Straight::that_waits();
+        assert!(straight.works());
+        let (done, outcome) = write(&straight, &mut vec![b'x'; LONG]);
+        assert!(done == 0 && outcome.is_ok(), "{done}, {outcome:?}");
+        assert!(!straight.works());
+    }
+
+    #[test]
+    fn a_full_pipe_is_made_larger_once_and_the_text_goes_on() {
+        let (_from, to) = io::pipe().unwrap();
+        let straight = Straight::of(lasting(to)).unwrap();
+        let pipe = straight.descriptor.as_fd();
+        fcntl_setpipe_size(pipe, 1 << 16).unwrap();
+        // A user may have pipes of so many bytes and no more.
+        if fcntl_setpipe_size(io::pipe().unwrap().1, ROOM).is_err() {
+            return;
+        }
+        let mut text = vec![b'x'; ROOM / 2];
+        let (done, outcome) = write(&straight, &mut text);
+        assert!(done == text.len() && outcome.is_ok(), "{done}, {outcome:?}");
+        assert_eq!(fcntl_getpipe_size(pipe), Ok(ROOM));
+        assert!(!straight.enlarge(), "it was tried before");
+        let (done, outcome) = write(&straight, &mut vec![b'x'; ROOM]);
+        assert!(done == ROOM / 2 && outcome.is_ok(), "no more than there is room for: {done}, {outcome:?}");
+    }
+
+    #[test]
+    fn a_pipe_that_is_large_stays_as_it_is() {
+        let (_from, to) = io::pipe().unwrap();
+        let straight = Straight::of(lasting(to)).unwrap();
+        for size in [ROOM, 2 * ROOM] {
+            straight.enlarged.store(false, Ordering::Relaxed);
+            if fcntl_setpipe_size(straight.descriptor, size).is_ok() {
+                assert!(!straight.enlarge(), "{size}");
+                assert_eq!(fcntl_getpipe_size(straight.descriptor), Ok(size));
+            }
+        }
+        fcntl_setpipe_size(straight.descriptor, 1 << 16).unwrap();
+        assert!(!straight.enlarge(), "it was tried before");
+    }
+
+    #[test]
+    fn there_is_room_in_a_pipe_that_somebody_reads() {
+        let (from, to) = io::pipe().unwrap();
+        let straight = Straight::of(lasting(to)).unwrap();
+        let far = Instant::now() + Duration::from_secs(600);
+        assert!(straight.has_room_by(far));
+        straight.enlarged.store(true, Ordering::Relaxed);
+        let full = fcntl_getpipe_size(straight.descriptor).unwrap();
+        assert_eq!(write(&straight, &mut vec![b'x'; full]).0, full);
+        assert!(!straight.has_room_by(Instant::now()));
+        assert_eq!(rustix::io::read(&from, &mut vec![0; full]), Ok(full));
+        assert!(straight.has_room_by(far));
+    }
+}

@@ -98,7 +98,9 @@ fn a_stuck_writer_makes_printing_wait_only_where_it_may() {
     let text = vec![b'x'; FULL as usize / 4];
     let printed = (0..100).take_while(|_| Console::gather(&tenant, 0, &text[..])).map(|_| console.release(&tenant)).count();
     assert_eq!(printed, 4);
+    let taken = [&tenant, &Tenant::new()].map(|tenant| console.piece(tenant, 8, true, b"x", false));
     drop(go);
+    assert_eq!(taken, [false, true]);
     console.print(&tenant, 0, &text[..]);
     console.flush().unwrap();
 }
@@ -268,23 +270,150 @@ fn a_closed_stream_keeps_nobody_waiting_for_room() {
     assert_eq!(console.flush().unwrap_err().bytes, 4 * FULL);
 }
 
+/// A descriptor that stays open for as long as the process lives, as its own descriptors do.
+#[cfg(target_os = "linux")]
+pub(super) fn lasting(of: impl Into<std::os::fd::OwnedFd>) -> BorrowedFd<'static> {
+    use std::os::fd::AsFd;
+    let lasting: &'static std::os::fd::OwnedFd = Box::leak(Box::new(of.into()));
+    lasting.as_fd()
+}
+
+#[test]
+fn only_this_processs_own_streams_are_written_to_by_waves() {
+    let console = Console::new(Sink::Null, Sink::Stderr).written_by_waves();
+    assert_eq!([0, 1, 2, 3].map(|number| console.descriptor(number).is_some()), [false, false, true, false]);
+    let stderr = Straight::of(rustix::stdio::stderr()).is_some();
+    assert_eq!(console.straight.each_ref().map(Option::is_some), [false, stderr]);
+    assert!(Console::new(Sink::Null, Sink::Stderr).straight.iter().all(Option::is_none), "only where waves serve ports");
+}
+
+impl Console {
+    /// With a pipe to which waves write what they would write to standard output.
+    #[cfg(target_os = "linux")]
+    pub(in super::super) fn straight_to(mut self, to: io::PipeWriter) -> Self {
+        self.straight[0] = Straight::of(lasting(to));
+        self
+    }
+}
+
 /// A console whose waves write long texts to this pipe, as its thread writes the others.
 #[cfg(target_os = "linux")]
 fn straight(to: io::PipeWriter) -> Console {
-    use std::os::fd::AsFd;
-    // For as long as the process lives, as its own descriptors do.
-    let lasting: &'static io::PipeWriter = Box::leak(Box::new(to.try_clone().unwrap()));
-    let mut console = Console::new(Sink::Writer(Box::new(to)), Sink::Null);
-    console.straight[0] = straight::Straight::of(lasting.as_fd());
-    console
+    Console::new(Sink::Writer(Box::new(to.try_clone().unwrap())), Sink::Null).straight_to(to)
+}
+
+/// A text in memory that a wave writes from.
+#[cfg(target_os = "linux")]
+fn staged(text: &mut [u8]) -> StagedRegion<'_> {
+    // SAFETY: a slice, which nobody else uses meanwhile.
+    unsafe { StagedRegion::new(std::ptr::NonNull::from(&mut *text).cast(), text.len()) }
+}
+
+/// What a thread does with a long text.
+#[cfg(target_os = "linux")]
+fn written_by(console: &Console, tenant: &Arc<Tenant>, text: &mut [u8], thread: Thread) -> Result<u32, u32> {
+    console.write(tenant, console.straight[0].as_ref().unwrap(), 0, staged(text), thread)
 }
 
 /// What a wave does with a long text.
 #[cfg(target_os = "linux")]
 fn by_wave(console: &Console, tenant: &Arc<Tenant>, text: &mut [u8]) -> Result<u32, u32> {
-    // SAFETY: a slice, which nobody else uses meanwhile.
-    let text = unsafe { StagedRegion::new(std::ptr::NonNull::from(&mut *text).cast(), text.len()) };
-    console.write(tenant, console.straight[0].as_ref().unwrap(), 0, text, Thread::Wave)
+    written_by(console, tenant, text, Thread::Wave)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn only_long_texts_in_staging_are_written_by_waves_and_only_where_that_works() {
+    let (_from, to) = io::pipe().unwrap();
+    let mut console = straight(to);
+    let mut bytes = vec![b'x'; LONG];
+    let copied = bytes.clone();
+    let long = staged(&mut bytes);
+    let short = long.part(0, LONG - 1).unwrap();
+    let taken = |console: &Console, stream, text| console.straight(stream, &text).map(|(_, text)| text.len());
+    assert_eq!(taken(&console, 0, RawSlice::Staged(long)), Some(LONG));
+    assert_eq!(taken(&console, 0, RawSlice::Staged(short)), None);
+    assert_eq!(taken(&console, 0, RawSlice::Copied(&copied)), None);
+    assert_eq!(taken(&console, 1, RawSlice::Staged(long)), None);
+    let waits = Straight::that_waits();
+    let _ = waits.write(long);
+    console.straight[0] = Some(waits);
+    assert_eq!(taken(&console, 0, RawSlice::Staged(long)), None, "it was tried in vain");
+}
+
+#[test]
+fn a_long_text_is_written_where_nothing_is_queued_or_too_much() {
+    let (console, go, _) = gated();
+    let (tenant, other) = (Tenant::new(), Tenant::new());
+    assert!(console.is_done() && console.takes_no_long_text(&tenant));
+    assert!(Console::gather(&tenant, 0, &b"gathered"[..]));
+    assert!(!console.takes_no_long_text(&tenant), "it comes behind another text of its message");
+    console.release(&tenant);
+    assert!(!console.is_done() && !console.takes_no_long_text(&tenant));
+    console.print(&tenant, 0, &vec![b'x'; AHEAD as usize - 8][..]);
+    assert!(console.takes_no_long_text(&tenant) && !console.takes_no_long_text(&other));
+    drop(go);
+}
+
+#[test]
+fn only_who_may_wait_waits_until_a_program_s_texts_are_written() {
+    let (console, go, memory) = gated();
+    let (tenant, other) = (Tenant::new(), Tenant::new());
+    console.print(&tenant, 0, &b"text"[..]);
+    assert_eq!([console.settle(&tenant, false), console.settle(&other, false), console.settle(&other, true)], [false, true, true]);
+    go.send(()).unwrap();
+    assert!(console.settle(&tenant, true) && console.settle(&tenant, false));
+    assert_eq!(&**memory.lock().unwrap(), b"text");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_text_waits_on_the_blocking_pool_until_what_is_ahead_of_it_is_written() {
+    use std::io::Read;
+    let (mut from, to) = io::pipe().unwrap();
+    let (console, tenant) = (straight(to), Tenant::new());
+    // A wave writes.
+    lock(&console.shared.queue).texts.begin_straight(&tenant, AHEAD as usize);
+    let mut text = vec![b'x'; LONG];
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| written_by(&console, &tenant, &mut text, Thread::Pool));
+        while lock(&console.shared.queue).flushing == 0 && !waits.is_finished() {
+            std::thread::yield_now();
+        }
+        // Longer than it waits for its turn, whatever is ahead of it.
+        std::thread::sleep(4 * TURN);
+        assert!(!waits.is_finished());
+        let mut queue = lock(&console.shared.queue);
+        queue.texts.written(None);
+        console.go_on(queue);
+        assert_eq!(waits.join().unwrap(), Ok(LONG as u32));
+    });
+    let queue = lock(&console.shared.queue);
+    assert_eq!((queue.is_idle(), queue.started, queue.flushing), (true, false, 0), "it went past the queue");
+    drop(queue);
+    let mut got = vec![0; LONG];
+    from.read_exact(&mut got).unwrap();
+    assert!(got == text);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_text_whose_turn_does_not_come_is_queued_behind_a_little() {
+    use std::io::Read;
+    let (mut from, to) = io::pipe().unwrap();
+    let (console, tenant) = (straight(to), Tenant::new());
+    // A wave writes, and does not come to an end.
+    lock(&console.shared.queue).texts.begin_straight(&tenant, 1);
+    let mut text = vec![b'x'; LONG];
+    assert_eq!(written_by(&console, &tenant, &mut text, Thread::Pool), Ok(LONG as u32));
+    assert_eq!(tenant.has(Thing::Printed), 1 + LONG as u64);
+    let mut queue = lock(&console.shared.queue);
+    assert_eq!((queue.started, queue.flushing), (true, 0), "somebody will write it");
+    queue.texts.written(None);
+    console.go_on(queue);
+    let mut got = vec![0; LONG];
+    from.read_exact(&mut got).unwrap();
+    assert!(got == text);
 }
 
 #[cfg(target_os = "linux")]

@@ -191,3 +191,116 @@ pub(super) fn append(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, te
         None => texts.push_back((stream, owned(text))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::RawSlice;
+    use crate::wire::StagedRegion;
+
+    type Gathered = VecDeque<(Stream, Vec<u8>)>;
+
+    /// All that comes out from now on: the streams and the first bytes.
+    fn rest_of(texts: &mut Texts) -> Vec<(Stream, Vec<u8>)> {
+        let each = std::iter::from_fn(|| {
+            let text = texts.begin()?;
+            texts.written(None);
+            Some((text.stream, text.bytes))
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn texts_are_joined_to_the_last_one_of_their_stream_and_are_not_long_together() {
+        let (mut texts, tenant) = (Texts::default(), Tenant::new());
+        let mut gathered = VecDeque::new();
+        for (stream, len) in [(0, 300), (0, JOIN - 300), (0, 1), (1, 1), (0, 1)] {
+            texts.push(&tenant, stream, vec![b'x'; len]);
+            append(&mut gathered, stream, &vec![b'x'; len][..]);
+        }
+        let lens = [(0, JOIN), (0, 1), (1, 1), (0, 1)];
+        assert_eq!(rest_of(&mut texts).iter().map(|(stream, bytes)| (*stream, bytes.len())).collect::<Vec<_>>(), lens);
+        assert_eq!(gathered.iter().map(|(stream, bytes)| (*stream, bytes.len())).collect::<Vec<_>>(), lens);
+    }
+
+    #[test]
+    fn wherever_a_text_is_its_length_decides_whether_it_is_joined() {
+        let mut bytes = vec![b'x'; JOIN];
+        // SAFETY: the vector's bytes, which nobody else uses meanwhile.
+        let region = unsafe { StagedRegion::new(std::ptr::NonNull::from(bytes.as_mut_slice()).cast(), bytes.len()) };
+        for (first, second, texts) in [(JOIN - 2, 2, 1), (JOIN - 1, 2, 2), (JOIN, 1, 2)] {
+            let joined = |text: &dyn Fn(&mut Gathered, usize)| {
+                let mut gathered = VecDeque::new();
+                text(&mut gathered, first);
+                text(&mut gathered, second);
+                gathered.len()
+            };
+            let region = |len| region.part(0, len).unwrap();
+            assert_eq!(joined(&|to, len| append(to, 0, &RawSlice::Staged(region(len)))), texts);
+            let copied = vec![b'x'; JOIN];
+            assert_eq!(joined(&|to, len| append(to, 0, &RawSlice::Copied(&copied[..len]))), texts);
+            assert_eq!(joined(&|to, len| append(to, 0, &copied[..len])), texts);
+        }
+    }
+
+    #[test]
+    fn what_a_wave_could_not_write_goes_before_all_others_and_is_counted_until_it_is_written() {
+        let (mut texts, tenant, other) = (Texts::default(), Tenant::new(), Tenant::new());
+        texts.push(&other, 0, b"other".to_vec());
+        texts.push(&tenant, 1, b"behind".to_vec());
+        texts.begin_straight(&tenant, 10);
+        assert!(texts.is_writing() && texts.begin().is_none(), "one is written at a time");
+        assert_eq!(tenant.has(Thing::Printed), 16);
+        texts.written(Some((0, b"rest".to_vec())));
+        assert_eq!((tenant.has(Thing::Printed), texts.is_writing()), (10, false));
+        assert_eq!(rest_of(&mut texts), [(0, b"rest".to_vec()), (0, b"other".to_vec()), (1, b"behind".to_vec())]);
+        assert_eq!((tenant.has(Thing::Printed), other.has(Thing::Printed), texts.is_empty()), (0, 0, true));
+    }
+
+    #[test]
+    fn only_texts_with_smaller_numbers_have_to_be_written() {
+        let (mut texts, tenant, other) = (Texts::default(), Tenant::new(), Tenant::new());
+        let [mine, all] = [Some(tenant.number()), None];
+        texts.push(&tenant, 0, b"text".to_vec());
+        for being_written in [false, true] {
+            if being_written {
+                texts.begin().unwrap();
+            }
+            assert!(texts.are_written(all, 0) && texts.are_written(Some(other.number()), 1));
+            assert!(!texts.are_written(all, 1) && !texts.are_written(mine, 1));
+        }
+        texts.written(None);
+        assert!(texts.are_written(all, texts.next_number()));
+    }
+
+    #[test]
+    fn texts_of_one_stream_are_dropped_and_counted_and_those_of_the_other_come_out() {
+        let (mut texts, tenant, other) = (Texts::default(), Tenant::new(), Tenant::new());
+        for (tenant, stream, text) in [(&tenant, 0, "one"), (&tenant, 1, "stays"), (&tenant, 0, "three"), (&other, 0, "four")] {
+            texts.push(tenant, stream, text.as_bytes().to_vec());
+        }
+        assert_eq!(texts.drop_of(|stream| stream == 0), [12, 0]);
+        assert_eq!((tenant.has(Thing::Printed), other.has(Thing::Printed)), (5, 0));
+        assert_eq!(rest_of(&mut texts), [(1, b"stays".to_vec())]);
+        assert_eq!((texts.is_empty(), texts.drop_of(|_| true)), (true, [0, 0]));
+    }
+
+    #[test]
+    fn a_program_that_ends_is_known_until_its_text_is_written_and_another_one_no_longer() {
+        let (mut texts, tenant, other) = (Texts::default(), Tenant::new(), Tenant::new());
+        for tenant in [&other, &tenant] {
+            texts.push(tenant, 0, b"text".to_vec());
+        }
+        texts.begin().unwrap();
+        texts.written(None);
+        texts.begin().unwrap();
+        for (tenant, left) in [(&tenant, 2), (&other, 1)] {
+            tenant.end(&[]);
+            texts.let_go(tenant.number());
+            assert_eq!(texts.programs(), left);
+        }
+        assert_eq!(tenant.has(Thing::Printed), 4);
+        texts.written(None);
+        assert_eq!((tenant.has(Thing::Printed), texts.programs()), (0, 0));
+    }
+}

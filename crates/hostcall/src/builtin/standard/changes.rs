@@ -207,3 +207,28 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     }));
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_or_a_group_that_is_not_named_stays() {
+        let (user, group) = (Some(Uid::from_raw(7)), Some(Gid::from_raw(8)));
+        assert_eq!([owner(7, 8), owner(7, u32::MAX), owner(u32::MAX, 8)], [(user, group), (user, None), (None, group)]);
+        assert_eq!(owner(u32::MAX, u32::MAX), (None, None));
+    }
+
+    #[test]
+    fn what_is_granted_for_reading_is_read_only_on_whatever_file_system() {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        // None of these waits for another machine.
+        let local = |kind: &str| ["ext4", "overlay", "proc", "squashfs", "sysfs", "tmpfs", "xfs"].contains(&kind);
+        let places = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(|fields| local(fields[2]));
+        let dirs = places.filter_map(|fields| File::open(fields[1]).ok()).chain([File::open("/").unwrap()]);
+        for dir in dirs {
+            let [reading, writing] = [false, true].map(|changeable| space_of(&dir, changeable).unwrap()[space::FLAGS]);
+            assert_eq!((reading, reading & space::READ_ONLY), (writing | space::READ_ONLY, space::READ_ONLY));
+        }
+    }
+}

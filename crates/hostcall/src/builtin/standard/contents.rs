@@ -140,3 +140,58 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
     });
     vec![copy, allocate, sync_data]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Seek as _;
+
+    /// A file of three pages.
+    fn three_pages() -> (File, Vec<u8>) {
+        let (file, bytes) = (tempfile::tempfile().unwrap(), (0..3072u32).flat_map(u32::to_ne_bytes).collect::<Vec<_>>());
+        file.write_all_at(&bytes, 0).unwrap();
+        (file, bytes)
+    }
+
+    fn cursor(file: &File) -> u64 {
+        (&*file).stream_position().unwrap()
+    }
+
+    #[test]
+    fn what_was_read_and_not_written_is_read_again() {
+        let (file, bytes) = three_pages();
+        let (from, to) = std::io::pipe().unwrap();
+        let to = File::from(std::os::fd::OwnedFd::from(to));
+        rustix::io::ioctl_fionbio(&to, true).unwrap();
+        let room = rustix::pipe::fcntl_setpipe_size(&to, 8192).and_then(|_| rustix::pipe::fcntl_getpipe_size(&to)).unwrap();
+        assert!(room < bytes.len(), "{room}");
+        assert_eq!(by_hand(&file, None, &to, None, 1 << 20).unwrap(), room as u64);
+        assert_eq!(cursor(&file), room as u64);
+        // And nothing at all where nothing is written.
+        assert_eq!(by_hand(&file, None, &to, None, 1 << 20).map_err(Fault::number), Err(errno::EAGAIN));
+        assert_eq!(cursor(&file), room as u64);
+        let mut got = vec![0; room];
+        assert_eq!((rustix::io::read(&from, &mut got), got == bytes[..room]), (Ok(room), true));
+        assert_eq!(by_hand(&file, None, &to, None, 1 << 20).unwrap(), (bytes.len() - room) as u64);
+        assert_eq!(cursor(&file), bytes.len() as u64);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn each_part_is_written_behind_the_one_before_it_and_a_place_moves_no_cursor() {
+        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+        let (mut file, bytes) = three_pages();
+        let to = File::from(memfd_create("part", MemfdFlags::ALLOW_SEALING | MemfdFlags::CLOEXEC).unwrap());
+        // It grows no more: of two pages and a half, two can be written.
+        to.set_len(3 * 4096 + 2048).unwrap();
+        fcntl_add_seals(&to, SealFlags::GROW).unwrap();
+        file.seek(std::io::SeekFrom::Start(8192)).unwrap();
+        assert_eq!(by_hand(&file, Some(0), &to, Some(4096), 1 << 20).unwrap(), 8192);
+        let mut got = vec![0; to.metadata().unwrap().len() as usize];
+        to.read_exact_at(&mut got, 0).unwrap();
+        assert!(got[..4096].iter().chain(&got[3 * 4096..]).all(|byte| *byte == 0) && got[4096..3 * 4096] == bytes[..8192]);
+        assert_eq!((cursor(&file), cursor(&to)), (8192, 0));
+        assert_eq!(by_hand(&file, Some(0), &to, Some(3 * 4096), 1 << 20).map_err(Fault::number), Err(errno::EPERM));
+        assert_eq!(cursor(&file), 8192);
+    }
+}

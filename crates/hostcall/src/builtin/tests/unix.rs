@@ -542,6 +542,28 @@ fn files_are_copied_on_the_host() {
 }
 
 #[test]
+fn what_a_program_has_for_reading_it_does_not_write_even_if_the_descriptor_could_be_written() {
+    use super::table::{Open, OpenFile};
+    let world = World::new();
+    let path = world.granted().join("input");
+    fs::write(&path, "text").unwrap();
+    // As standard input is, if it is a file that somebody opened for both.
+    let both = fs::File::options().read(true).write(true).open(&path).unwrap();
+    let files = &world.builtins.files;
+    let open = OpenFile::new(files.room(&world.tenant).unwrap().take(both).unwrap(), true, false, false);
+    let input = files.insert(&world.tenant, Open::File(Arc::new(open))).unwrap();
+    for staged in [false, true] {
+        assert_eq!(world.read_at(input, 0, 4, staged).unwrap(), b"text");
+        assert_eq!(world.write_at(input, 0, b"x", staged), Err(errno::EBADF));
+    }
+    assert_eq!(world.call::<Result<u32, u32>>("Files__write", &args().with(input).text("x")), Err(errno::EBADF));
+    let (other, _) = world.opened("/data/other", open::READ | open::WRITE | open::CREATE, 0o600).unwrap();
+    assert_eq!(world.copied((input, 0), (other, 0), 4), Ok(4));
+    assert_eq!(world.copied((other, 0), (input, 0), 4), Err(errno::EBADF));
+    assert_eq!(world.text("input"), "text");
+}
+
+#[test]
 fn a_copy_counts_as_bytes_in_flight() {
     let world = World::with(Access::ReadWrite, Limits::default().bytes_in_flight(100));
     fs::write(world.granted().join("f"), [7; 300]).unwrap();

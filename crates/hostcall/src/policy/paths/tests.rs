@@ -71,7 +71,9 @@ fn no_process_that_the_host_starts_has_a_directory_above_grants_open_or_one_belo
     fs::create_dir_all(host.path().join("data/sub")).unwrap();
     let closed = |fd: BorrowedFd<'_>| rustix::io::fcntl_getfd(fd).unwrap().contains(rustix::io::FdFlags::CLOEXEC);
     assert!(mounts.tree.all().filter_map(|node| mounts.above.dir(&mounts.tree, node)).all(closed));
-    assert!(closed(mounts.open_below(0, b"sub", rustix::fs::ResolveFlags::empty()).unwrap().as_fd()));
+    let below = mounts.open_below(0, b"sub", rustix::fs::ResolveFlags::empty()).unwrap();
+    assert!(closed(below.as_fd()));
+    assert!(rustix::fs::fcntl_getfl(&below).unwrap().contains(OFlags::PATH), "it need not be one that may be read");
 }
 
 #[test]
@@ -97,6 +99,37 @@ fn a_name_that_has_become_a_link_meanwhile_is_walked_again() {
     };
     assert!(matches!(open(b"link", true), Err(Fault::LedOut)));
     assert!(open(b"link", false).is_ok() && open(b"file", true).is_ok());
+    let read = |follow| {
+        let at = At::Name { name: (*b"link").into(), slash: false };
+        Place::new(&mounts, Some(0), Handle::Borrowed(mounts.list[0].dir.as_fd()), at, follow)
+            .open(OFlags::RDONLY, Mode::empty())
+            .unwrap_err()
+    };
+    assert_eq!((read(true), read(false)), (Fault::LedOut, Fault::Errno(errno::ELOOP)), "the link itself cannot be read");
+}
+
+#[test]
+fn what_has_become_a_link_since_a_walk_reached_it_is_not_followed() {
+    let (host, mounts) = mounts(&[("data", "/data", Access::ReadWrite)]);
+    let file = host.path().join("data/file");
+    fs::write(&file, "").unwrap();
+    let place = walk::to_place(&mounts, b"/data/file", b"/data/file", true).unwrap();
+    assert!(place.anchor().is_ok());
+    fs::remove_file(&file).unwrap();
+    symlink("/etc/passwd", &file).unwrap();
+    assert_eq!(place.anchor().unwrap_err(), Fault::LedOut);
+    assert_eq!(place.open(OFlags::RDONLY, Mode::empty()).unwrap_err(), Fault::LedOut);
+}
+
+/// As the kernel has it, whether the system resolves the path or a walk does.
+#[test]
+fn a_name_with_a_slash_makes_no_file() {
+    let (host, mounts) = mounts(&[("data", "/data", Access::ReadWrite), ("other", "/data/other", Access::ReadWrite)]);
+    fs::create_dir(host.path().join("data/dir")).unwrap();
+    for path in ["/data/new/", "/data/dir/", "/data/dir/../new/", "/data/other/new/"] {
+        assert_eq!(write(&mounts, path, ""), Err(errno::EISDIR), "{path}");
+    }
+    assert!(!host.path().join("data/new").exists());
 }
 
 /// As the kernel has it for a mount point and a file.
@@ -520,6 +553,26 @@ fn each_suggested_flag_is_accepted_and_enough() {
             assert_eq!(read(&mounts, asked), Ok("found".into()), "{asked}: {flag}");
         }
     }
+}
+
+#[test]
+fn a_suggested_flag_names_the_hosts_directory_itself_and_no_more_of_it_than_was_asked_for() {
+    let host = tempfile::tempdir().unwrap();
+    fs::create_dir_all(host.path().join("real/in")).unwrap();
+    fs::write(host.path().join("real/own.txt"), "").unwrap();
+    symlink("real", host.path().join("link")).unwrap();
+    let real = host.path().join("real").canonicalize().unwrap();
+    let mut mounts = Mounts::default();
+    mounts.add(&DirGrant::new(host.path().join("link"), "/g", Access::ReadOnly)).unwrap();
+    let nowhere = host.path().join("nowhere");
+    let hint = |asked: &Path| mounts.hint(asked.as_os_str().as_bytes(), false, [&nowhere, &nowhere]);
+    assert_eq!(hint(&real.join("in/f")), DirGrant::new(&real, &real, Access::ReadOnly), "by its name on the host");
+    assert_eq!(hint(Path::new("/in/f")), DirGrant::new(real.join("in"), "in", Access::ReadOnly));
+    assert_eq!(hint(Path::new("/own.txt")), DirGrant::new(&real, "/", Access::ReadOnly));
+    // Every path begins with the host's root, which says nothing.
+    mounts.add(&DirGrant::new("/", "/host", Access::ReadOnly)).unwrap();
+    let hint = mounts.hint(b"/no-such-dir/f", true, [&nowhere, &nowhere]);
+    assert_eq!(hint, DirGrant::new(DirGrant::PLACEHOLDER, "no-such-dir", Access::ReadWrite));
 }
 
 /// A grant that allows too little: the flag that allows more, in the place of the one that was given.

@@ -341,4 +341,18 @@ mod tests {
         fs::rename(host.path().join("granted/a/b"), host.path().join("elsewhere/b")).unwrap();
         assert_eq!(walk.leave().unwrap_err(), Fault::LedOut);
     }
+
+    #[test]
+    fn a_walk_follows_as_many_links_as_linux_and_texts_as_long_as_paths() {
+        let host = tempfile::tempdir().unwrap();
+        let mut mounts = Mounts::default();
+        mounts.add(&DirGrant::new(host.path(), "/", Access::ReadOnly)).unwrap();
+        let mut walk = Walk::new(&mounts, b"/", b"/").unwrap();
+        assert_eq!(walk.replace(&[b'x'; PATH]), Ok(()));
+        assert_eq!(walk.replace(&[b'x'; PATH + 1]), Err(Fault::Errno(errno::ENAMETOOLONG)));
+        assert_eq!(walk.replace(b""), Err(Fault::Errno(errno::ENOENT)));
+        (4..LINKS).for_each(|_| assert_eq!(walk.replace(b"x"), Ok(())));
+        assert_eq!(walk.replace(b"x"), Ok(()), "the last that is followed");
+        assert_eq!(walk.replace(b"x"), Err(Fault::Errno(errno::ELOOP)));
+    }
 }

@@ -61,3 +61,66 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use hostcall_abi::{Geometry, Tag};
+    use offload::LaunchedElsewhere as _;
+
+    use super::*;
+    use crate::server::BufferHandle;
+    use crate::serving::{PostBounds, Served, unbegun};
+    use crate::test_utils::MockDevice;
+    use crate::wire::PortBuffer;
+
+    fn view() -> (Arc<Served>, View) {
+        let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(4, 32) };
+        let served = Served::new(PortBuffer::in_process(geometry).unwrap(), 1, PostBounds::default());
+        (served.clone(), View { buffers: Arc::new([served]), version: 0 })
+    }
+
+    #[test]
+    fn news_are_what_has_come_of_programs_that_others_may_launch() {
+        let (served, view) = view();
+        let ring = |seq| MockDevice::new(BufferHandle(served.clone())).raw().ring(2, Tag::new(seq).payload().into());
+        ring(1);
+        assert!(!view.has_news(), "nobody else launches it");
+        served.launched_elsewhere();
+        assert!(view.has_news());
+        ring(0);
+        assert!(!view.has_news());
+    }
+
+    #[test]
+    fn what_news_have_begun_goes_on_while_there_is_something_to_do_and_a_while_longer() {
+        let (core, (served, view)) = (unbegun([], 1, 0), view());
+        // Since when there was nothing to do: for so long that it is over, and not at all (however slow this is).
+        let [long_ago, just_now] = [Instant::now() - 2 * Heartbeat::LINGER, Instant::now() + Duration::from_secs(3600)];
+        let goes_on = |taken, since| {
+            core.wake.lend();
+            let mut quiet = Some(since);
+            core.linger(taken, &view, &mut quiet);
+            assert!(core.wake.is_lent() || quiet.is_none());
+            core.wake.is_lent()
+        };
+        served.launched_elsewhere();
+        assert!(goes_on(0, just_now) && !goes_on(0, long_ago));
+        assert!(goes_on(1, long_ago), "something has come");
+        served.open_call(1);
+        assert!(goes_on(0, long_ago), "a lane waits");
+        served.close_call(1);
+        served.open_post(8);
+        assert!(goes_on(0, long_ago), "a post is not handled");
+        served.close_post(8);
+        core.running_of(0).enter(1, 1, 1, 1);
+        assert!(goes_on(0, long_ago), "a handler runs");
+        core.running_of(0).leave();
+        assert!(!goes_on(0, long_ago));
+        let mut quiet = None;
+        core.linger(0, &view, &mut quiet);
+        assert!(quiet.is_none(), "nothing goes on");
+    }
+}

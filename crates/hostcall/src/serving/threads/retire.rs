@@ -89,3 +89,43 @@ impl Core {
         self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use hostcall_abi::Geometry;
+
+    use super::*;
+    use crate::serving::{PostBounds, unbegun};
+    use crate::wire::PortBuffer;
+
+    #[test]
+    fn who_takes_a_buffer_out_of_service_waits_until_each_thread_has_seen_the_list_without_it() {
+        let core = unbegun([], 2, 0);
+        let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(16, 32) };
+        let served = Served::new(PortBuffer::in_process(geometry).unwrap(), 2, PostBounds::default());
+        core.add(served.clone());
+        // What the threads would do.
+        let see = |version| core.seats.iter().for_each(|Padded(seat)| seat.seen.store(version, Ordering::Release));
+        let known = core.buffers_version();
+        see(known);
+        // Nobody is there to drain it.
+        served.retired.store(true, Ordering::Release);
+        let seen = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while core.buffers_version() == known {
+                    std::thread::yield_now();
+                }
+                // Whoever did not wait would be through by then; one that waits does so however long this is.
+                std::thread::sleep(Duration::from_millis(20));
+                // Pairs with the load below.
+                seen.store(true, Ordering::Release);
+                see(known + 1);
+            });
+            core.retire(&served, Status::DETACHED, Instant::now() + Core::PATIENCE);
+            assert!(seen.load(Ordering::Acquire) && core.buffers().is_empty());
+        });
+    }
+}

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_ulonglong};
 
 use proptest::prelude::*;
 
-use super::{FormatError, Value, printf, values, wire};
+use super::{FormatError, LONGEST, Value, printf, values, wire};
 
 /// A value as C takes it.
 #[derive(Clone, Debug)]
@@ -200,8 +200,44 @@ fn what_is_wrong_is_named() {
         let error = text(format, values).unwrap_err();
         assert!(error.contains(says), "{format}: {error}");
     }
+}
+
+#[test]
+fn a_text_has_a_length_that_it_does_not_exceed() {
     let many = vec![Value::Signed(1, 4); 300];
-    assert!(text(&"%4096d".repeat(300), &many).unwrap_err().contains("longer than"));
+    let long = |conversions: usize, behind: usize| {
+        let format = "%4096d".repeat(conversions) + &"x".repeat(behind);
+        text(&format, &many[..conversions]).map(|text| text.len())
+    };
+    assert_eq!([long(256, 0), long(0, LONGEST), long(1, LONGEST - 4096)], [const { Ok(LONGEST) }; 3]);
+    for (conversions, behind) in [(300, 0), (256, 1), (0, LONGEST + 1), (1, LONGEST - 4095)] {
+        assert!(long(conversions, behind).unwrap_err().contains("longer than"), "{conversions}, {behind}");
+    }
+}
+
+#[test]
+fn zero_has_as_many_digits_as_are_asked_for() {
+    for flags in ["", "#", "+", "5", "#5"] {
+        for precision in ["", ".", ".0", ".1", ".3"] {
+            for letter in ["d", "u", "o", "x", "X"].into_iter().filter(|letter| !(flags.contains('#') && "du".contains(letter))) {
+                for value in [0, 7] {
+                    // Of numbers without a sign C says nothing of `+`.
+                    let (format, value) = (
+                        format!("<%{}{precision}{letter}>", if letter == "d" { flags } else { flags.trim_matches('+') }),
+                        Given::Int(value),
+                    );
+                    assert_eq!(ours(&format, &[], &value), Ok(c(&format, &[], &value)), "{format} of {value:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_negative_width_puts_the_value_to_the_left_and_a_negative_precision_is_none() {
+    let number = |number: i64| Value::Signed(number, 4);
+    let all = [number(-5), number(42), number(5), number(42), number(0), number(42), number(-1), number(42)];
+    assert_eq!(text("%*d|%*d|%*d|%.*d", &all).unwrap(), "42   |   42|42|42");
 }
 
 #[test]
@@ -211,7 +247,17 @@ fn values_of_a_device_are_checked() {
     let good = [sized(wire::SIGNED, 4), u32::MAX, u32::MAX, wire::TEXT, 0, 0, wire::TEXT, wire::NULL, 0, wire::FLOAT, 0, 0x3ff0_0000];
     let read = values(&good, &texts).unwrap();
     assert_eq!(read, [Value::Signed(-1, 4), Value::Text(Some(b"text")), Value::Text(None), Value::Float(1.0)]);
-    for bad in [&[1][..], &[sized(wire::SIGNED, 3), 0, 0], &[wire::TEXT, 1, 0], &[99, 0, 0], &[wire::SIGNED, 0, 0]] {
+    let more = [sized(wire::UNSIGNED, 8), 7, 1, wire::POINTER, 16, 1, wire::CHAR, 0x41, 0];
+    let read = values(&more, &texts).unwrap();
+    assert_eq!(read, [Value::Unsigned(1 << 32 | 7, 8), Value::Pointer(1 << 32 | 16), Value::Char(0x41)]);
+    for bad in [
+        &[1][..],
+        &[sized(wire::SIGNED, 3), 0, 0],
+        &[sized(wire::UNSIGNED, 3), 0, 0],
+        &[wire::TEXT, 1, 0],
+        &[99, 0, 0],
+        &[wire::SIGNED, 0, 0],
+    ] {
         assert!(matches!(values(bad, &texts), Err(FormatError::Values(_))), "{bad:?}");
     }
 }

@@ -1,0 +1,333 @@
+//! The direct way of messages ends as the other does: two servers get the same messages, one of services that may go
+//! it, one of the same services as handlers of single lanes, which may not.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::{geometry, with_window};
+use hostcall::__private::{Geometry, PortBuffer};
+use hostcall::test_utils::{RawPorts, Sweeper, definition, fixed_service, posted_service};
+use hostcall::{KernelReport, Service};
+use hostcall_abi::codec::Fixed;
+use hostcall_abi::header::pack_lone;
+use hostcall_abi::word::{pack, unpack};
+use hostcall_abi::{Flags, Header, ReplyHead, Tag, Word};
+
+/// Handlers that were entered: the service, and the first unit of the arguments.
+type Seen = Arc<Mutex<Vec<(u16, u32)>>>;
+
+/// SplitMix64, by Steele, Lea and Flood.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        (self.next() % u64::from(n)) as u32
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// A service of these types that may go the direct way, or the same that may not.
+fn service<A: Fixed + 'static, R: Fixed + 'static>(
+    direct: bool,
+    name: &'static str,
+    f: impl Fn(A) -> R + Send + Sync + 'static,
+) -> Service {
+    if direct {
+        return fixed_service(name, f);
+    }
+    Service::new(definition::<A>(name, Some(R::DWORDS)), move |call| {
+        let arguments = call.fixed()?;
+        call.reply(&f(arguments), &[]);
+        Ok(())
+    })
+}
+
+fn post<A: Fixed + 'static>(direct: bool, name: &'static str, f: impl Fn(A) + Send + Sync + 'static) -> Service {
+    if direct {
+        return posted_service(name, f);
+    }
+    Service::new(definition::<A>(name, None), move |call| {
+        f(call.fixed()?);
+        Ok(())
+    })
+}
+
+/// Units of the arguments of each service, and whether it is posted.
+const SERVICES: [(u32, bool); 8] = [(1, false), (1, false), (16, false), (3, false), (0, false), (1, false), (2, true), (40, false)];
+
+fn services(direct: bool, seen: &Seen) -> [Service; 8] {
+    let note = |number: u16| {
+        let seen = seen.clone();
+        move |first: u32| {
+            seen.lock().unwrap().push((number, first));
+            assert_ne!(first % 16, 3, "as it should");
+        }
+    };
+    let (nothing, one, wide, long, flag, posted, many) = (note(1), note(2), note(3), note(4), note(6), note(7), note(8));
+    [
+        service(direct, "nothing", move |x: u32| nothing(x)),
+        service(direct, "one", move |x: u32| {
+            one(x);
+            !x
+        }),
+        service(direct, "wide", move |x: [u32; 16]| {
+            wide(x[0]);
+            [x[0], x[5], x[10], x[15]]
+        }),
+        // More than a line.
+        service(direct, "long", move |x: [u32; 3]| {
+            long(x[0]);
+            std::array::from_fn::<u32, 15, _>(|i| x[i % 3] + i as u32)
+        }),
+        service(direct, "none", |()| 7_u32),
+        // Not all units are one.
+        service(direct, "flag", move |x: bool| {
+            flag(x.into());
+            u64::from(x)
+        }),
+        post(direct, "posted", move |x: [u32; 2]| posted(x[0])),
+        // A payload of more words than are joined.
+        service(direct, "many", move |x: [u32; 40]| {
+            many(x[0]);
+            x[39]
+        }),
+    ]
+}
+
+struct Side {
+    sweeper: Sweeper,
+    raw: RawPorts,
+    seen: Seen,
+}
+
+impl Side {
+    fn new(direct: bool, geometry: Geometry, last: Tag) -> Self {
+        let seen = Seen::default();
+        let buffer = PortBuffer::in_process_from(geometry, last).unwrap();
+        let sweeper = Sweeper::new(buffer, services(direct, &seen)).unwrap();
+        let raw = sweeper.device().raw();
+        Self { sweeper, raw, seen }
+    }
+
+    /// Looks until there is nothing left to take: how much that was.
+    fn sweep(&mut self) -> u32 {
+        let all: u32 = std::iter::from_fn(|| Some(self.sweeper.sweep()).filter(|&taken| taken > 0)).sum();
+        all + self.sweeper.sweep_all()
+    }
+
+    /// The replies to a message: for each lane its status and its units.
+    fn replies(&self, geometry: &Geometry, message: &Sent) -> Vec<(u16, Vec<u32>)> {
+        let lanes = message.header.mask.count_ones();
+        (0..lanes)
+            .map(|rank| {
+                let word = |j| self.raw.load(message.port, ReplyHead::place(lanes, rank, j, geometry.lone_stride()));
+                assert_eq!(word(0).tag(), message.tag.payload(), "{message:?}, rank {rank}");
+                let head = ReplyHead::decode(unpack(0, word));
+                (head.status.0, (1..=u32::from(head.dwords)).map(|i| unpack(i, word)).collect())
+            })
+            .collect()
+    }
+}
+
+/// A message that was sent to both.
+#[derive(Debug)]
+struct Sent {
+    port: u32,
+    tag: Tag,
+    header: Header,
+}
+
+/// A port of a device, as its client knows it.
+#[derive(Clone, Copy)]
+struct Port {
+    tag: Tag,
+    at: u32,
+}
+
+/// Sends one message to both. `None`: there is no room for it behind what the port holds.
+fn send(sides: &[Side; 2], geometry: &Geometry, number: u32, port: &mut Port, random: &mut Random, last: bool) -> Option<(Sent, bool)> {
+    let service = if random.one_in(24) { 77 } else { 1 + random.below(SERVICES.len() as u32) as u16 };
+    let (units, post) = SERVICES.get(usize::from(service) - 1).copied().unwrap_or((1, false));
+    if !post && !last {
+        return None;
+    }
+    let mask = match random.below(6) {
+        0 | 1 => 1 << random.below(32),
+        2 => 0xffff_ffff,
+        3 => 0xff << random.below(24),
+        _ => u64::from(random.next() as u32),
+    };
+    let lanes = mask.count_ones().max(1);
+    let exact = Header::words_for(units, lanes);
+    let words = match random.below(16) {
+        0 => exact + 1,
+        1 => exact.saturating_sub(1),
+        _ => exact,
+    };
+    let mut flags = if post { Flags::default() } else { Flags::REPLY };
+    if random.one_in(40) {
+        flags = flags.and(Flags::STAGED);
+    }
+    let tag = port.tag.next();
+    let end = port.at + 1 + lanes * words;
+    if mask == 0 || end > geometry.request_words {
+        return None;
+    }
+    let header = Header { service, words: words as u8, flags, mask };
+    let payload: Vec<Vec<u32>> = (0..lanes).map(|_| (0..words * 4 + 4).map(|_| random.next() as u32 % 1000).collect()).collect();
+    for side in sides {
+        let put = |index, word| side.raw.store(number, index, word);
+        for (rank, lane) in (0..).zip(&payload) {
+            let unit = |i: u32| lane[i as usize];
+            for j in 0..words {
+                let units = if lanes == 1 { pack_lone(j, unit) } else { pack(j, unit) };
+                put(port.at + 1 + j * lanes + rank, Word::new(units, tag.payload()));
+            }
+        }
+        if tag.scrubs() {
+            (end..geometry.request_words).for_each(|index| put(index, Word::new([0; 4], tag.payload())));
+        }
+        let [a, b] = [payload[0][0], payload[0][1]];
+        put(port.at, if lanes == 1 { header.encode_lone(mask.trailing_zeros(), [a, b], tag) } else { header.encode(tag) });
+        side.raw.ring(number, tag.payload().into());
+    }
+    let next = if post && !tag.scrubs() && end < geometry.request_words { end } else { 0 };
+    *port = Port { tag, at: next };
+    Some((Sent { port: number, tag, header }, post))
+}
+
+/// What is the same whatever the order in which things happened.
+fn told(report: &KernelReport) -> (Vec<String>, Vec<String>, Vec<String>, u64) {
+    let sorted = |texts: Vec<String>| {
+        let mut texts = texts;
+        texts.sort();
+        texts
+    };
+    (
+        sorted(report.handler_panics.iter().map(|panic| format!("{} {} {}", panic.service, panic.lanes, panic.message.len())).collect()),
+        sorted(report.handler_failures.iter().map(|failure| format!("{failure:?}")).collect()),
+        sorted(report.unknown_services.iter().map(|unknown| format!("{unknown:?}")).collect()),
+        report.malformed,
+    )
+}
+
+fn both_ways_end_alike(geometry: Geometry, seed: u64) {
+    // Half a lap before the tags at which messages rewrite their ports.
+    let last = Tag::new(Tag::SCRUB_PERIOD - 20);
+    let mut random = Random(seed);
+    let mut sides = [true, false].map(|direct| Side::new(direct, geometry, last));
+    let geometry = *sides[0].sweeper.device().memory().geometry();
+    let mut ports = vec![Port { tag: last, at: 0 }; geometry.ports as usize];
+    let mut all = 0;
+    for _ in 0..40 {
+        let mut sent = Vec::new();
+        for (number, port) in (0..).zip(&mut ports) {
+            let posts = random.below(4);
+            let before = sent.len();
+            for i in 0..=posts {
+                // (A port that has been silent for a while is found as well.)
+                if random.one_in(3) {
+                    continue;
+                }
+                let Some((message, post)) = send(&sides, &geometry, number, port, &mut random, i == posts) else { continue };
+                sent.truncate(before);
+                sent.push((message, post));
+                // What begins anew waits until all before has been taken.
+                if port.at == 0 {
+                    break;
+                }
+            }
+        }
+        let [one, other] = sides.each_mut().map(Side::sweep);
+        assert_eq!(one, other);
+        all += one;
+        for (message, post) in &sent {
+            if *post {
+                let acknowledged = sides.each_ref().map(|side| side.raw.answered(message.port, message.tag));
+                assert_eq!(acknowledged, [true, true], "{message:?}");
+            } else {
+                let [one, other] = sides.each_ref().map(|side| side.replies(&geometry, message));
+                assert_eq!(one, other, "{message:?}");
+            }
+        }
+        assert!(sides.iter().all(|side| side.sweeper.is_marked()));
+    }
+    assert!(all > 1000, "{all} messages");
+    let [one, other] = sides.each_mut().map(|side| (told(&side.sweeper.take_report()), std::mem::take(&mut *side.seen.lock().unwrap())));
+    assert_eq!(one.0, other.0);
+    let [mut one, mut other] = [one.1, other.1];
+    assert!(one.len() > 1000);
+    one.sort_unstable();
+    other.sort_unstable();
+    assert_eq!(one, other, "each handler is entered as often");
+}
+
+#[test]
+fn messages_end_alike_the_direct_way_and_the_other_through_a_window() {
+    for seed in 0..20 {
+        both_ways_end_alike(with_window(geometry(150, 32)), seed);
+    }
+}
+
+#[test]
+fn messages_end_alike_the_direct_way_and_the_other_in_host_memory() {
+    for seed in 20..40 {
+        both_ways_end_alike(Geometry { window: false, ..geometry(70, 32) }, seed);
+    }
+}
+
+/// More replies than leave at once, of which each is its own message's.
+#[test]
+fn each_wave_of_a_full_block_has_its_own_replies() {
+    let geometry = with_window(geometry(130, 32));
+    let side = Side::new(true, geometry, Tag::new(0));
+    let (raw, mut sweeper) = (side.raw, side.sweeper);
+    let geometry = *sweeper.device().memory().geometry();
+    let tag = Tag::new(1);
+    for port in 0..130 {
+        let payload: Vec<u32> = (0..16).map(|i| 1000 * port + 16 * i).collect();
+        raw.send(port, 0, tag, 3, Flags::REPLY, 0xffff_ffff, &payload);
+        raw.ring(port, tag.payload().into());
+    }
+    assert_eq!(sweeper.sweep(), 130);
+    for port in 0..130 {
+        for rank in 0..32 {
+            let word = |j| raw.load(port, ReplyHead::place(32, rank, j, geometry.lone_stride()));
+            let expected = [0, 5, 10, 15].map(|i| 1000 * port + 16 * i);
+            let units: Vec<u32> = (0..5).map(|i| unpack(i, word)).collect();
+            assert!(word(0).tag() == tag.payload() && word(1).tag() == tag.payload());
+            assert!(units[1..] == expected && ReplyHead::decode(units[0]).dwords == 4, "port {port}, lane {rank}: {units:?}");
+        }
+    }
+}
+
+/// Posts of one port are handled in their order, however many there are, and the call behind them in the same look.
+#[test]
+fn posts_and_the_call_behind_them_are_taken_in_their_order() {
+    for posts in [1, 5, 31, 32, 33, 60] {
+        let mut side = Side::new(true, geometry(3, 32), Tag::new(0));
+        for i in 0..posts {
+            side.raw.send(1, i, Tag::new(i as u16 + 1), 7, Flags::default(), 1, &[16 * i, 0]);
+        }
+        let last = Tag::new(posts as u16 + 1);
+        side.raw.send(1, posts, last, 2, Flags::REPLY, 1 << 5, &[16 * posts]);
+        side.raw.ring(1, last.payload().into());
+        let first = side.sweeper.sweep();
+        assert_eq!(first, if posts < 32 { posts + 1 } else { 32 }, "{posts} posts");
+        assert_eq!(first + side.sweep(), posts + 1);
+        assert!(side.raw.answered(1, last));
+        let expected: Vec<_> = (0..posts).map(|i| (7, 16 * i)).chain([(2, 16 * posts)]).collect();
+        assert_eq!(*side.seen.lock().unwrap(), expected);
+    }
+}
