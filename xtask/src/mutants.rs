@@ -15,6 +15,7 @@ use xshell::{Shell, cmd};
 
 mod board;
 mod list;
+mod noticed;
 mod rewrite;
 mod tree;
 mod trial;

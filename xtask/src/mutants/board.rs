@@ -1,17 +1,18 @@
 //! The switchboard: all rules are broken in one build, and each is tried by the tests that reach it. What is known is
-//! kept, so that a run that was interrupted goes on.
+//! kept, so that a run that was interrupted goes on; which test noticed what is kept with the sources (`noticed`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use xshell::Shell;
 
 use super::list::{self, Mutant};
+use super::noticed::{self, Noticed};
 use super::rewrite::Left;
 use super::tree::Tree;
 use super::trial::{self, Outcome, Test};
@@ -62,17 +63,40 @@ pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize) ->
     let here = |number: &usize, mutant: &Mutant| !left.contains_key(number) && wanted.contains(&mutant.name);
     let open = |mutant: &Mutant| !results.old.contains_key(&mutant.name);
     let mut todo: Vec<(usize, &Mutant)> = all.iter().enumerate().filter(|(number, mutant)| here(number, mutant) && open(mutant)).collect();
-    // What guards the host comes before what it offers.
-    todo.sort_by_key(|(_, mutant)| mutant.file.contains("/builtin/"));
+    let rules = noticed::rules(all.iter().map(|mutant| mutant.name.as_str()));
+    let kept = super::super::root().join("xtask/mutants.noticed");
+    let noticed = Mutex::new(Noticed::read(&fs::read_to_string(&kept).unwrap_or_default()));
+    let guess = |number: usize| locked(&noticed).of(rules[number]).map(str::to_owned);
+    let keep = |outcomes: &BTreeMap<String, Outcome>| {
+        let mut noticed = locked(&noticed);
+        for (rule, mutant) in rules.iter().zip(&all) {
+            outcomes.get(&mutant.name).into_iter().for_each(|outcome| noticed.add(*rule, outcome));
+        }
+        noticed.retain(&rules);
+        fs::write(&kept, noticed.text())
+    };
+    // Of a run that was interrupted.
+    keep(&results.old)?;
+    // What was noticed before takes no time; what guards the host comes before what it offers.
+    todo.sort_by_key(|(number, mutant)| (guess(*number).is_none(), mutant.file.contains("/builtin/")));
     println!("{} tests, {} rules to break", tests.len(), todo.len());
-    trial::spread(jobs, todo, |(number, mutant), folder| results.add(&mutant.name, trial::attempt(&programs, &tests, number, folder)?))?;
-    let mut said = Said { outcomes: results.all()?, ..Said::default() };
+    trial::spread(jobs, todo, |(number, mutant), folder| {
+        let outcome = trial::attempt(&programs, &tests, number, guess(number).as_deref(), folder)?;
+        results.add(&mutant.name, outcome)
+    })?;
+    let outcomes = results.all()?;
+    keep(&outcomes)?;
+    let mut said = Said { outcomes: outcomes.into_iter().collect(), ..Said::default() };
     said.outcomes.retain(|(name, _)| wanted.contains(name));
     for (number, why) in left {
         let list = if why == Left::Unviable { &mut said.unviable } else { &mut said.alone };
         list.extend(Some(all[number].name.clone()).filter(|name| wanted.contains(name)));
     }
     Ok(said)
+}
+
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is known of rules: a file of lines that grows.
@@ -93,12 +117,11 @@ impl Results {
             println!("missed: {name}");
         }
         let line = serde_json::to_string(&Tried { name: name.to_owned(), outcome })? + "\n";
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(file.write_all(line.as_bytes())?)
+        Ok(locked(&self.file).write_all(line.as_bytes())?)
     }
 
-    fn all(&self) -> Result<Vec<(String, Outcome)>> {
-        Ok(read(&self.path)?.into_iter().collect())
+    fn all(&self) -> Result<BTreeMap<String, Outcome>> {
+        read(&self.path)
     }
 }
 

@@ -132,10 +132,11 @@ pub(super) fn record(programs: &[Program], switches: usize, jobs: usize) -> Resu
     Ok(tests)
 }
 
-/// Breaks one rule for those of `tests` that reach it, in their order, until one notices: fails or hangs twice, because
-/// a test may fail or hang once on a busy machine.
-pub(super) fn attempt(programs: &[Program], tests: &[Test], number: usize, folder: &Path) -> Result<Outcome> {
-    let reaching: Vec<&Test> = tests.iter().filter(|test| test.reached.contains(&number)).collect();
+/// Breaks one rule for those of `tests` that reach it, that of the name `first` before the others in their order, until
+/// one notices: fails or hangs twice, because a test may fail or hang once on a busy machine.
+pub(super) fn attempt(programs: &[Program], tests: &[Test], number: usize, first: Option<&str>, folder: &Path) -> Result<Outcome> {
+    let mut reaching: Vec<&Test> = tests.iter().filter(|test| test.reached.contains(&number)).collect();
+    reaching.sort_by_key(|test| Some(test.name.as_str()) != first);
     for test in &reaching {
         let try_for = |limit| run(&programs[test.program], test, ("HOSTCALL_MUTANT", &number.to_string()), limit, folder);
         if try_for(test.limit())? == End::Passed {
@@ -218,7 +219,7 @@ esac
         assert_eq!((tests.len(), reached("crate::program m::reaches"), reached("crate::program m::idle")), (2, Some(3), Some(0)));
         let outcomes = Mutex::new(Vec::new());
         spread(2, (0..4).collect(), |number, folder| {
-            let outcome = attempt(&programs, &tests, number, folder)?;
+            let outcome = attempt(&programs, &tests, number, None, folder)?;
             outcomes.lock().unwrap().push((number, outcome));
             Ok(())
         })
