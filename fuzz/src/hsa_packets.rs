@@ -107,7 +107,7 @@ pub fn run(data: &[u8]) {
                     ptr::copy_nonoverlapping(ptr::from_ref(&packet).cast::<u8>().add(2), slot.add(2), PACKET_BYTES - 2);
                     slot.cast()
                 };
-                open.push(Claimed { slot, index, header: kind | u16::from(bits >> 4 & 1) * header::BARRIER });
+                open.push(Claimed { slot, index, header: kind | (u16::from(bits >> 4 & 1) * header::BARRIER) });
             }
             0..=5 if !open.is_empty() => {
                 let at = usize::from(input.byte()) % open.len();

@@ -31,7 +31,7 @@ pub(crate) fn make(sh: &Shell, arch: &str) -> Result<()> {
     cmd!(sh, "strip {OUT}/probe/probe").quiet().run().context("needs binutils")?;
     let mut json = build(&["--package", "cargo-hostcall", "--package", "hostcall-bench", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
-    json += &build(&["--package", "hostcall-tests", "--bins", "--test", "behaviours"])?;
+    json += &build(&["--package", "hostcall-tests", "--features", "hostcall-tests/sinks", "--bins", "--test", "behaviours"])?;
     json += &build(&["--package", "cargo-hostcall", "--test", "programs", "--test", "kernels"])?;
     for (name, path) in executables(&json).into_iter().filter(|(name, _)| NAMES.contains(&name.as_str())) {
         let to = format!("{OUT}/{name}");

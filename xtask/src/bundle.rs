@@ -27,7 +27,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     // of seconds instead of minutes.
     let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--package", "hostcall-bench", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
-    let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
+    let tests = ["--package", "hostcall-tests", "--features", "hostcall-tests/sinks", "--bins", "--test", "behaviours"];
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
     // With the command line's targets, so that its kernels are not built once more.
     json += &build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--test", "programs", "--test", "kernels"])?;

@@ -78,7 +78,7 @@ fn hosts(sh: &Shell, to: &str) -> Result<()> {
         sh.copy_file(format!("crates/hostcall-c/{file}"), to)?;
     }
     sh.create_dir(format!("{to}/asserts"))?;
-    for file in ["main.cu", "plain.cu", "cuda.cu", "hostcall.cu", "select.cuh"] {
+    for file in ["main.cu", "plain.cu", "bare.cu", "cuda.cu", "hostcall.cu", "select.cuh"] {
         sh.copy_file(format!("bench/asserts/{file}"), format!("{to}/asserts"))?;
     }
     for file in ["before.cu", "existing.cu", "host_services.cuh", "host_services.hpp"] {

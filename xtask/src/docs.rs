@@ -81,6 +81,77 @@ fn without_code(text: &str) -> String {
     text.split("```").step_by(2).collect()
 }
 
+/// Words of a page that look like paths of this repository.
+fn paths(page: &str) -> Vec<&str> {
+    let words = page.split(|c: char| !(c.is_ascii_alphanumeric() || "_-./*{}@<>$".contains(c)));
+    let of_ours =
+        |word: &&str| ["crates/", "examples/", "tests/", "bench/", "xtask/", "fuzz/", "docs/"].iter().any(|top| word.starts_with(top));
+    words.filter(of_ours).map(|word| word.trim_end_matches(['.', '/'])).filter(|word| !word.contains(['*', '{', '<', '$', '@'])).collect()
+}
+
+#[test]
+fn paths_that_pages_name_are_there() {
+    let root = crate::root();
+    let crates: Vec<PathBuf> = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let (mut gone, mut seen) = (Vec::new(), 0);
+    // What has been changed is told with the names of its time.
+    for page in all(".md").into_iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
+        let text = fs::read_to_string(&page).unwrap();
+        let beside = page.parent().unwrap().to_path_buf();
+        for path in paths(&text) {
+            seen += 1;
+            // A page about a crate names its files as they are called there.
+            let places = [&root, &beside].into_iter().chain(&crates);
+            if !places.into_iter().any(|place| place.join(path).exists()) {
+                gone.push(format!("{}: {path}", page.display()));
+            }
+        }
+    }
+    assert!(gone.is_empty(), "{gone:#?}");
+    assert!(seen > 200, "{seen}");
+}
+
+/// Sources that the commands of a page name where they have gone to a directory of this repository.
+fn sources_of_commands(page: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for block in page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        let mut inside = None;
+        for line in block.lines() {
+            if let Some(directory) = line.trim().strip_prefix("cd ") {
+                inside = Some(directory.trim()).filter(|directory| !directory.starts_with(['/', '~', '$']));
+            } else if let Some(directory) = inside {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let sources = words.iter().enumerate().filter(|(at, word)| {
+                    let is_source = [".c", ".cpp", ".cu", ".py", ".rs"].iter().any(|end| word.ends_with(end));
+                    is_source && !word.starts_with(['/', '-', '$']) && (*at == 0 || words[at - 1] != "-o")
+                });
+                found.extend(sources.map(|(_, word)| (directory.to_owned(), (*word).to_owned())));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn sources_that_commands_name_are_where_they_go() {
+    let mut seen = 0;
+    for page in all(".md") {
+        for (directory, source) in sources_of_commands(&fs::read_to_string(&page).unwrap()) {
+            seen += 1;
+            assert!(crate::root().join(&directory).join(&source).is_file(), "{}: no {source} in {directory}", page.display());
+        }
+    }
+    assert!(seen > 0, "no page has such a command");
+}
+
+#[test]
+fn paths_are_told_from_other_words_and_commands_from_what_they_make() {
+    let page = "`crates/hostcall/src/lib.rs`, tests/x/*.rs and (docs/guide/c.md). /tests/no, `a/crates/no`";
+    assert_eq!(paths(page), ["crates/hostcall/src/lib.rs", "docs/guide/c.md"]);
+    let commands = "```sh\ncc a.c\ncd examples/c\ncc -O1 add42.c -o b.c /tmp/d.c\n```\n";
+    assert_eq!(sources_of_commands(commands), [("examples/c".to_owned(), "add42.c".to_owned())]);
+}
+
 #[test]
 fn links_in_the_documentation_lead_somewhere() {
     let mut broken = Vec::new();

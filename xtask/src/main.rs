@@ -7,6 +7,7 @@ mod checks;
 mod cpp_bundle;
 mod cuda;
 mod debian;
+mod dist;
 #[cfg(test)]
 mod docs;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod offload;
 mod python;
 mod python_bundle;
 mod registry_bundle;
+mod release;
 mod rust_tests;
 mod sanitize;
 mod scarcity;
@@ -52,6 +54,10 @@ enum Command {
         /// Install nothing; what is missing is skipped, and said
         #[arg(long)]
         no_setup: bool,
+        /// Also what takes longer than it has ever been worth between releases: every architecture, every program and
+        /// crate of the registry
+        #[arg(long, conflicts_with = "quick")]
+        all: bool,
     },
     /// Install what the tests need, and unpack what they compare with
     Setup,
@@ -168,6 +174,12 @@ enum Command {
         /// Where it left `bench.md`, `bench.json` and the plots
         results: std::path::PathBuf,
     },
+    /// Package the crates that are published, install the command line from these packages into an empty home, and use
+    /// it there; without `--dry-run` also publish them: some 15 minutes
+    Release(release::Arguments),
+    /// Make `target/dist/`, for people without Rust: an archive with libraries, headers and the command line, and
+    /// packages for Debian. They need a libc of 2018, and no more
+    Dist,
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -187,7 +199,8 @@ fn main() -> Result<ExitCode> {
     sh.change_dir(root());
     match cli.command {
         Command::Test { quick: true, .. } => test::run(&sh, test::Extent::Quick),
-        Command::Test { quick: false, no_setup } => test::run(&sh, test::Extent::Whole { install: !no_setup }),
+        Command::Test { all: true, no_setup, .. } => test::all(!no_setup),
+        Command::Test { no_setup, .. } => test::run(&sh, test::Extent::Whole { install: !no_setup }),
         Command::Setup => test::setup(&sh, true),
         Command::Ci => checks::ci(&sh),
         Command::Loom => {
@@ -197,6 +210,8 @@ fn main() -> Result<ExitCode> {
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
+        Command::Dist => dist::run(&sh),
+        Command::Release(arguments) => release::run(&sh, &arguments),
         Command::Sanitize { kind, offload } => {
             offload::sanitize(&sh, kind.as_deref())?;
             if offload { Ok(()) } else { sanitize::run(kind.as_deref()) }

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: one command for users, developers and CI.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, ensure};
 use xshell::Shell;
@@ -30,6 +31,15 @@ pub(crate) fn run(sh: &Shell, extent: Extent) -> Result<()> {
         }
     }
     steps.finish()
+}
+
+/// Every test that needs no GPU, also what other runs leave out. Tests learn that from variables: a run of its own.
+pub(crate) fn all(install: bool) -> Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("test").env("HOSTCALL_TEST_ALL", "1").env("HOSTCALL_REGISTRY", "all");
+    let status = if install { &mut command } else { command.arg("--no-setup") }.status()?;
+    ensure!(status.success(), "`cargo xtask test` with everything: {status}");
+    Ok(())
 }
 
 /// Installs all that tests and bundles need; an error if something is missing then. For what takes so long that it
@@ -83,25 +93,52 @@ fn prepare(sh: &Shell, install: bool, all: bool) -> Result<()> {
 pub(crate) fn cargo(words: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words.split_whitespace()).current_dir(super::root());
+    // As `cargo clippy -- -D warnings` says it to clippy's driver, the only one who reads it.
+    command.env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
     command
 }
 
-/// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole
-/// workspace is built: with other features cargo builds nearly everything again.
-pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-bench/sinks,hostcall-examples/sinks,hostcall-examples/remote";
+/// What is off by default because it takes long to build, and is tested all the same.
+const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-bench/sinks,hostcall-examples/sinks,hostcall-examples/remote,hostcall-tests/sinks";
 
 /// Whether nextest is there.
 fn nextest() -> bool {
     cargo("nextest --version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo
-/// builds other selections of packages with other features, and so builds nearly everything again.
+/// What is left out of the quick tests, because others' crates that it depends on take longer to build than all the
+/// rest: Parquet, Arrow, clients and servers of S3 and of NATS, Python.
+const SLOW_TO_BUILD: &str = "--exclude hostcall-sinks --exclude hostcall-remote --exclude hostcall-python --exclude hostcall-fuzz";
+
+/// Whether what is built is linted too.
+static LINTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on clippy compiles this workspace, and its warnings are errors: it is the compiler with lints, and checking
+/// everything once without making code of it would take as long as a third of making the code.
+pub(crate) fn lint() -> Result<()> {
+    let driver = Command::new("clippy-driver").arg("--version").output();
+    ensure!(driver.is_ok_and(|output| output.status.success()), "no clippy-driver: `rustup component add clippy` installs it");
+    LINTED.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// What cargo is told wherever the whole workspace is built. With other selections of packages or other features it
+/// would build nearly everything again.
+pub(crate) fn workspace() -> String {
+    let linted = if LINTED.load(Ordering::Relaxed) { "--config build.rustc-workspace-wrapper=\"clippy-driver\" " } else { "" };
+    format!("{linted}--workspace --features {FEATURES}")
+}
+
+/// The tests of the workspace that `selection` chooses, by nextest if it is there.
 pub(crate) fn tests(selection: &str) -> Command {
+    tests_of(&workspace(), selection)
+}
+
+/// The tests that `selection` chooses of what `workspace` says to cargo.
+fn tests_of(workspace: &str, selection: &str) -> Command {
     // `cargo test` alone would also run documentation's examples, which are a step of their own.
     let (runner, all) = if nextest() { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
     let selection = if selection.is_empty() { all } else { selection };
-    let workspace = format!("--workspace --features {FEATURES}");
     let mut command = cargo(&format!("{runner} {workspace} --no-fail-fast {selection}"));
     // For tests that have something built (`hostcall_test_support::built`).
     command.env("HOSTCALL_TEST_SELECTION", workspace);
@@ -110,7 +147,7 @@ pub(crate) fn tests(selection: &str) -> Command {
 
 /// What takes minutes.
 fn quick(steps: &mut Steps) {
-    let mut command = tests("--lib --bins --test behaviours");
+    let mut command = tests_of(&format!("--workspace {SLOW_TO_BUILD}"), "--lib --bins --test behaviours");
     command.env("HOSTCALL_TARGETS", "sim");
     steps.tests("unit tests, and every behaviour on the simulator", [command]);
 }
@@ -118,7 +155,7 @@ fn quick(steps: &mut Steps) {
 /// Every test that needs no GPU.
 pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("tests of every crate, and every behaviour on the simulator", [tests("")]);
-    steps.tests("examples of the documentation", [cargo(&format!("test --workspace --features {FEATURES} --doc --quiet"))]);
+    steps.tests("examples of the documentation", [cargo(&format!("test {} --doc --quiet", workspace()))]);
     let mut behaviours = tests("--test behaviours");
     behaviours.env("HOSTCALL_TEST_DEVICE", "sim:threads").env("HOSTCALL_WINDOW", "off");
     steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
@@ -156,16 +193,12 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     ];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
     steps.tests("loom", loom());
-    // As this workspace builds, where this workspace does: most of what they need is there.
-    let mut seeds = cargo("test --manifest-path fuzz/Cargo.toml --lib --tests --quiet --target-dir");
-    seeds.arg(sh.current_dir().join("target")).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-    steps.tests("seeds of the fuzz targets", [seeds]);
 }
 
 /// The loom models.
 pub(crate) fn loom() -> [Command; 2] {
     ["hostcall-abi", "hostcall-amd"].map(|package| {
-        let mut command = cargo(&format!("test --package {package} --test loom --release --target-dir target/loom --quiet"));
+        let mut command = cargo(&format!("test --package {package} --test loom --profile loom --target-dir target/loom --quiet"));
         command.env("RUSTFLAGS", "--cfg loom");
         command
     })

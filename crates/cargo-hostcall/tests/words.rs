@@ -1,9 +1,9 @@
-//! Where words begin and end, whatever the slices: `wordcount_services::Text` against a plain loop.
+//! Where words begin and end, whatever the slices: `hostcall_demo::Text` against a plain loop.
 
 use std::collections::BTreeMap;
 
+use hostcall_demo::{Entry, Head, Text, Word};
 use proptest::prelude::*;
-use wordcount_services::{Entry, Head, Text, Word};
 
 fn heads(text: &Text<'_>) -> Vec<Head> {
     (0..text.slices()).map(|slice| text.head(slice)).collect()

@@ -100,11 +100,11 @@ fn images_for_generic_targets_are_of_the_version_that_has_them_and_say_the_same(
         Err(error) => return println!("skipped: {error}"),
     };
     // `core` is built for each: one of waves of 64 lanes and one of 32, or all.
-    let all = std::env::var_os("HOSTCALL_TEST_ALL_ARCHES").is_some();
+    let all = std::env::var_os("HOSTCALL_TEST_ALL").is_some();
     let (some, others): (Vec<_>, Vec<_>) =
         AMDGPU_GENERIC.into_iter().partition(|family| all || ["gfx9-4-generic", "gfx10-1-generic"].contains(family));
     some.iter().for_each(|family| inspect(&toolchain, family, 4));
     if !others.is_empty() {
-        println!("not run: {}; HOSTCALL_TEST_ALL_ARCHES=1 builds for them too", others.join(", "));
+        println!("not run: {}; HOSTCALL_TEST_ALL=1 builds for them too", others.join(", "));
     }
 }

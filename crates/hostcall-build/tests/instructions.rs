@@ -71,7 +71,7 @@ assembles! {
     the_benchmark_assembles_for_every_nvidia_architecture: "../../bench/kernels",
     the_hello_kernel_assembles_for_every_nvidia_architecture: "../../examples/hello",
     the_kernels_that_fill_packets_assemble_for_every_nvidia_architecture: "../../tests/cpp/kernels",
-    the_word_count_assembles_for_every_nvidia_architecture: "../../examples/wordcount/kernel"
+    the_demo_assembles_for_every_nvidia_architecture: "../hostcall-demo"
 }
 
 /// The behaviours are 70 kernels, of which NVIDIA's assembler gives each a copy of what it reaches; most of its time
@@ -143,6 +143,20 @@ fn a_kernel_with_a_call_stays_small() {
     for arch in ["sm_80", "sm_90"] {
         let (registers, code) = weight(&ptxas, &text, arch);
         assert!(registers <= 40 && code < 20 << 10, "{arch}: {registers} registers, {code} bytes of machine code");
+    }
+}
+
+#[test]
+fn a_kernel_has_no_more_registers_than_it_asks_for() {
+    if device_toolchain().is_none() {
+        return;
+    }
+    let text = String::from_utf8(image_with(FIXED, &["few"], Target::nvptx()).bytes.to_vec()).expect("PTX is text");
+    assert!(text.contains(")\n.maxnreg 24\n{"), "{text}");
+    let Some(ptxas) = ptxas() else { return };
+    for arch in ["sm_80", "sm_90"] {
+        let ((few, _), (many, _)) = (weight(&ptxas, &text, arch), weight(&ptxas, &ptx(FIXED), arch));
+        assert!(few <= 24 && many > 24, "{arch}: {few} registers, {many} where none were asked for");
     }
 }
 

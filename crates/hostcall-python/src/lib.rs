@@ -18,6 +18,7 @@
 //! | [`console`] | what kernels print |
 //! | [`watch`] | the thread that notices a held interpreter lock |
 //! | [`report`], [`error`] | what went wrong, for Python |
+#![allow(rustdoc::private_intra_doc_links, reason = "who reads this reads the sources: Python sees no module of it")]
 
 mod arrow;
 mod attach;

@@ -64,7 +64,7 @@ macro_rules! same {
 fn the_services_of_kernels() {
     same!("../../../examples/add42/services/src/lib.rs": add42_services::host { add42 log });
     same!("../../../bench/services/src/lib.rs": bench_services::bench { exchange note take give });
-    same!("../../../examples/wordcount/services/src/lib.rs": wordcount_services::progress { read counted written } wordcount_services::texts { begin read_at });
+    same!("../../../crates/hostcall-demo/src/lib.rs": hostcall_demo::progress { read counted written } hostcall_demo::texts { begin read_at });
     same!("../../behaviours/services/src/lib.rs":
         behaviours_services::typed {
             nothing add42 sum scale swap mixed lookup large measure fill echo note log nap picky fragile
@@ -125,7 +125,7 @@ fn every_crate_of_services_is_compared() {
     let listed =
         std::process::Command::new("git").args(["ls-files", "*services/Cargo.toml"]).current_dir(root).output().expect("git starts");
     let listed = String::from_utf8(listed.stdout).expect("names are text");
-    let all = ["bench", "examples/add42", "examples/wordcount", "tests/behaviours"].map(|place| format!("{place}/services/Cargo.toml"));
+    let all = ["bench", "examples/add42", "tests/behaviours"].map(|place| format!("{place}/services/Cargo.toml"));
     assert_eq!(listed.lines().collect::<Vec<_>>(), all, "compare the new ones too");
 }
 

@@ -54,8 +54,7 @@ impl Made {
         };
         // What the program is, not what this build is of it. For GPUs what is not to be optimised is assembled in
         // parts, which takes far less time.
-        let level = if ["native", "sim"].contains(&self.kind()) { "1" } else { "0" };
-        command.env("CARGO_PROFILE_DEV_OPT_LEVEL", level).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.args(["-q", "--locked", "--bin", bin, "--target-dir"]).arg(target);
         command
     }

@@ -15,6 +15,7 @@ mod stream_files;
 mod stream_gates;
 mod stream_handlers;
 mod stream_latest;
+#[cfg(feature = "sinks")]
 mod stream_sinks;
 mod stream_sites;
 mod streams;
