@@ -1,9 +1,9 @@
 //! Popular crates of the registry, unmodified: `tests/suites/crates` uses each a little, on the device, and prints what
 //! came of it. That must be what it prints on this machine, which is kept in `tests/suites/crates/printed.txt`.
 //!
-//! `cargo xtask crates` runs this, builds for this machine too, compares what is kept, and shows the results. `docs/reference/std-reference.md` must name every crate that
-//! is used here, and every one that cannot be. `tests/suites/unix-crates` and `tests/suites/unix-tools` have those that
-//! are compiled and not used.
+//! `cargo xtask crates` runs this, builds for this machine too, compares what is kept, and shows the results.
+//! `docs/reference/std-reference.md` must name every crate that is used here, and every one that cannot be.
+//! `tests/suites/unix-crates` and `tests/suites/unix-tools` have those that are compiled and not used.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -34,7 +34,8 @@ impl Default for Options {
 pub struct Limits {
     /// Values and statements within one another in the text.
     pub nesting: u32,
-    /// Levels of an expression or value. Bounded also by the stack of whoever prints it.
+    /// Levels of an expression or value. Who prints or drops a value, or goes down into it, needs stack for each: the
+    /// default fits 2 MiB without optimisation.
     pub expression: u32,
     /// Levels of evaluations within evaluations.
     pub depth: u32,
@@ -62,7 +63,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             nesting: 2000,
-            expression: 2000,
+            expression: 500,
             depth: 10_000,
             instantiations: 2000,
             includes: 200,
