@@ -1,7 +1,8 @@
 /* A GPU whose kernels fault, for the driver without a GPU of libhostcall's tests (fake_cuda.c), to be linked with it.
  *
  * As NVIDIA's driver does, it says so only in what a call returns, and calls no host function that was queued behind
- * the kernel. A query of work that was queued before says "not ready" once, as if the fault had yet to come. */
+ * the kernel. A query of work that was queued before says "not ready" once, as if the fault had yet to come. Which fault
+ * it is says FAKE_CUDA_FAULT; else an illegal address. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -19,12 +20,16 @@ __attribute__((constructor)) static void abi(void) {
     if (version != NULL)
         *(uint32_t *)(fake_globals + 128) = (uint32_t)strtoul(version, NULL, 10);
 }
+static R fault(void) {
+    const char *named = getenv("FAKE_CUDA_FAULT");
+    return named == NULL ? ILLEGAL_ADDRESS : (R)strtol(named, NULL, 10);
+}
 static R state(void) {
     if (!__atomic_load_n(&launched, __ATOMIC_SEQ_CST))
         return 0;
-    return __atomic_fetch_add(&asked, 1, __ATOMIC_SEQ_CST) == 0 ? NOT_READY : ILLEGAL_ADDRESS;
+    return __atomic_fetch_add(&asked, 1, __ATOMIC_SEQ_CST) == 0 ? NOT_READY : fault();
 }
-static R lost(void) { return __atomic_load_n(&launched, __ATOMIC_SEQ_CST) ? ILLEGAL_ADDRESS : 0; }
+static R lost(void) { return __atomic_load_n(&launched, __ATOMIC_SEQ_CST) ? fault() : 0; }
 
 R cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *keys, void **values) {
     (void)image, (void)n, (void)keys, (void)values;

@@ -45,16 +45,28 @@ NO(cuGraphExecDestroy) NO(cuEventElapsedTime)
 typedef struct {
   char *start, *copy;
   size_t bytes;
+  int pinned;
 } block;
 static block *reachable;
 static size_t blocks, room;
 static pthread_mutex_t reaching = PTHREAD_MUTEX_INITIALIZER;
-static void reach(void *p, size_t bytes) {
+static void reach(void *p, size_t bytes, int pinned) {
   pthread_mutex_lock(&reaching);
   if (blocks == room) reachable = realloc(reachable, (room = 2 * room + 64) * sizeof *reachable);
   if (reachable == NULL) abort();
-  reachable[blocks++] = (block){p, NULL, bytes};
+  reachable[blocks++] = (block){p, NULL, bytes, pinned};
   pthread_mutex_unlock(&reaching);
+}
+/* Whether so much more of the host's memory may be pinned: FAKE_CUDA_PINNED is how many bytes in all. */
+static int may_pin(size_t bytes) {
+  const char *most = getenv("FAKE_CUDA_PINNED");
+  size_t sum = bytes;
+  if (most == NULL) return 1;
+  pthread_mutex_lock(&reaching);
+  for (size_t i = 0; i < blocks; i++)
+    if (reachable[i].pinned) sum += reachable[i].bytes;
+  pthread_mutex_unlock(&reaching);
+  return sum <= strtoull(most, NULL, 10);
 }
 static void release(void *p) {
   pthread_mutex_lock(&reaching);
@@ -173,22 +185,22 @@ static int is_on_device(P p) {
     if (p - on_device[i].start < on_device[i].bytes) return 1;
   return 0;
 }
-static R allocate(void **p, size_t bytes) {
+static R allocate(void **p, size_t bytes, int pinned) {
   *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (*p == NULL) return 2;
   memset(*p, 0, bytes);
-  reach(*p, bytes);
+  reach(*p, bytes, pinned);
   return 0;
 }
 WEAK R cuMemAlloc_v2(P *p, size_t bytes) {
   void *m;
-  R r = allocate(&m, bytes);
+  R r = allocate(&m, bytes, 0);
   *p = (P)(uintptr_t)m;
   if (r == 0) on_device[device_blocks++ % BLOCKS] = (struct range){*p, bytes};
   return r;
 }
 WEAK R cuMemFree_v2(P p) { release((void *)(uintptr_t)p); return 0; }
-WEAK R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return allocate(p, bytes); }
+WEAK R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return may_pin(bytes) ? allocate(p, bytes, 1) : 2; }
 WEAK R cuMemFreeHost(void *p) { release(p); return 0; }
 R cuMemHostGetDevicePointer_v2(P *p, void *h, unsigned f) { (void)f; *p = (P)(uintptr_t)h; return 0; }
 /* A fill of rows, each of `columns` times a value of `size` bytes, or, with `from`, a copy. */

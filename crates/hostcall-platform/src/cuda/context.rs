@@ -58,6 +58,7 @@ pub(super) enum Owner {
 #[derive(Clone, Debug)]
 pub(super) struct Loss {
     pub(super) call: &'static str,
+    pub(super) status: Status,
     pub(super) name: String,
     pub(super) text: String,
 }
@@ -280,7 +281,7 @@ impl Context {
 
     fn lose(&self, failed: &Failed) {
         let (name, text) = self.driver.describe(failed.status);
-        let loss = Loss { call: failed.call, name, text };
+        let loss = Loss { call: failed.call, status: failed.status, name, text };
         if self.loss.set(loss).is_ok() {
             // The driver runs no host function in a lost context, so the launches still counted would be counted for
             // ever.

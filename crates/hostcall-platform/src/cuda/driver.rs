@@ -46,6 +46,7 @@ impl Status {
     pub(super) const NOT_FOUND: Status = Status(500);
     pub(super) const NOT_READY: Status = Status(600);
     pub(super) const LAUNCH_OUT_OF_RESOURCES: Status = Status(701);
+    pub(super) const LAUNCH_TIMEOUT: Status = Status(702);
     pub(super) const CONTEXT_IS_DESTROYED: Status = Status(709);
     pub(super) const SYSTEM_DRIVER_MISMATCH: Status = Status(803);
 

@@ -85,9 +85,13 @@ pub(super) fn opening(driver: &Driver, device: &str, failed: &Failed) -> Error {
 }
 
 pub(super) fn lost(device: &str, loss: &Loss) -> Error {
-    let Loss { call, name, text } = loss;
+    let Loss { call, status, name, text } = loss;
+    let why = match *status {
+        Status::LAUNCH_TIMEOUT => "; a GPU with a display ends kernels that run for seconds: use one without, or shorter kernels",
+        _ => "",
+    };
     // On whichever GPU it was: CUDA does not tell.
-    let reason = format!("{call} said {name} ({text}); a fault on one GPU takes all GPUs of its process: restart the process");
+    let reason = format!("{call} said {name} ({text}){why}; a fault on one GPU takes all GPUs of its process: restart the process");
     Error::DeviceLost { device: device.into(), reason }
 }
 
@@ -143,7 +147,7 @@ pub(super) fn out_of_host_memory(asked: usize, driver: &Driver, status: Status) 
     let free = free.map(|kb| format!(", the system has {kb} available")).unwrap_or_default();
     Error::OutOfHostMemory {
         asked: asked as u64,
-        reason: format!("{name}{free}; pinned memory is limited by RAM and by the container's limits"),
+        reason: format!("{name}{free}; pinned memory is limited by RAM, by the container's limits, and under WSL2 to a part of RAM"),
     }
 }
 
