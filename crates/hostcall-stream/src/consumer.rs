@@ -539,6 +539,46 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_comes_just_before_the_end_is_said_is_read_and_not_given_up() {
+        // Of which one in some ten thousand came just then; fewer where the machine is busy.
+        const MESSAGES: u64 = 100_000;
+        const LIMIT: std::time::Duration = std::time::Duration::from_secs(3);
+        let received: Arc<Mutex<Vec<u64>>> = Arc::default();
+        let theirs = received.clone();
+        let (set, shared) = ring_of([accesses(move |origin, _| theirs.lock().expect("no panic").push(origin.group))].into_iter());
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        consumer.adopt();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Pairs with nothing: what it was told of has been read.
+                while !over.load(Ordering::Relaxed) {
+                    consumer.look();
+                }
+            });
+            let (mut head, start) = (0, std::time::Instant::now());
+            for group in 0..MESSAGES {
+                if start.elapsed() > LIMIT {
+                    break;
+                }
+                // The first lets the ring be read, where the second is not there yet.
+                head = store(&set, head, 1, group, usize::MAX);
+                head = store(&set, head, 1, group, usize::MAX);
+                set.set_ends(Some(&[head as u32]));
+                while !set.progress()[0].has_reached(head as u32) {
+                    std::hint::spin_loop();
+                }
+                set.set_ends(None);
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        let received = received.lock().expect("no panic");
+        let expected = (0..).flat_map(|group| [group; 2]).take(received.len());
+        assert!(received.len() >= 2 && received.iter().copied().eq(expected), "messages are lost");
+        assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (0, 0));
+    }
+
+    #[test]
     fn every_pass_over_memory_that_was_put_back_is_read() {
         let received: Arc<Mutex<Vec<u64>>> = Arc::default();
         let theirs = received.clone();

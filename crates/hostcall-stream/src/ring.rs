@@ -211,6 +211,8 @@ impl Owned {
         }
         let view = set.ring(*ring);
         let before = reader.position();
+        // What was said to be the end before the last message was looked for.
+        let mut known = progress.end();
         let mut left = TURN;
         while left > 0 {
             left -= 1;
@@ -253,8 +255,13 @@ impl Owned {
                         // Relaxed: counted before `advance`.
                         None => drop(shared.malformed.fetch_add(1, Ordering::Relaxed)),
                     },
+                    // What was not there may have come since, before that was said.
+                    Found::Absent | Found::Partial | Found::Long(_) if progress.end() != known => {
+                        known = progress.end();
+                        continue;
+                    }
                     // No kernel runs, so it will never be whole. (A message of bytes has been looked for.)
-                    Found::Absent | Found::Partial | Found::Long(_) => match progress.end() {
+                    Found::Absent | Found::Partial | Found::Long(_) => match known {
                         Some(End::Head(head)) if head != reader.position() as u32 => {
                             let spoils = head.wrapping_sub(reader.position() as u32) > set.most_reserved();
                             let whole = !spoils && reader.give_up(&view, head, |stream| slots.units(stream)).whole;
