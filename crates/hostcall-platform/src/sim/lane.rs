@@ -2,7 +2,8 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::ptr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Thread;
 use std::time::Instant;
 
 use corosensei::trap::CoroutineTrapHandler;
@@ -14,7 +15,7 @@ use super::fault::{LaneEnd, RawKind};
 use super::grid::Run;
 use super::group::{Blocked, Group};
 use super::image::Entry;
-use super::rendezvous::Rendezvous;
+use super::rendezvous::{Rendezvous, bits};
 use super::stack::LaneStack;
 use crate::error::FaultKind;
 
@@ -53,8 +54,29 @@ impl OneThread {
 pub(super) enum Meeting {
     /// All on one thread.
     Fibers(OneThread),
-    /// Each on its own; the condition changes when lanes become ready.
-    Threads(Mutex<Rendezvous>, Condvar),
+    /// Each on its own.
+    Threads(Mutex<Rendezvous>, Sleepers),
+}
+
+/// The threads of a wave's lanes. One that waits parks until its lane is ready: to wake all of them for the few that
+/// are would have them wait for one another's lock.
+pub(super) struct Sleepers([OnceLock<Thread>; 64]);
+
+impl Sleepers {
+    pub(super) fn new() -> Self {
+        Self([const { OnceLock::new() }; 64])
+    }
+
+    /// The calling thread is the lane's, from before its first operation on.
+    pub(super) fn enter(&self, lane: u32) {
+        let entered = self.0[lane as usize].set(std::thread::current());
+        debug_assert!(entered.is_ok(), "a lane has one thread");
+    }
+
+    /// Wakes the threads of lanes that have become ready, after the rendezvous was unlocked.
+    pub(super) fn wake(&self, lanes: u64) {
+        bits(lanes).filter_map(|lane| self.0[lane as usize].get()).for_each(Thread::unpark);
+    }
 }
 
 /// A wave of a workgroup that runs.
@@ -88,18 +110,21 @@ impl WaveState {
         blocked
     }
 
-    /// With a thread per lane: a lane has come to wait or has ended; lets lanes go on if that is now possible.
-    pub(super) fn settle(&self, r: &mut Rendezvous, changed: &Condvar) {
+    /// With a thread per lane: a lane has come to wait or has ended; lets lanes go on if that is now possible, and says
+    /// which are to be [woken](Sleepers::wake).
+    pub(super) fn settle(&self, r: &mut Rendezvous) -> u64 {
         // Who sleeps at a barrier that was passed is about to run: others wait for it.
         super::ops::poll_group(self, r);
         if r.live == 0 || r.ready != 0 {
-            return;
+            return 0;
         }
         if r.release_site(None) {
-            changed.notify_all();
-        } else if r.paused == 0 && r.collective != 0 {
+            return r.ready;
+        }
+        if r.paused == 0 && r.collective != 0 {
             self.check_stuck(r);
         }
+        0
     }
 }
 

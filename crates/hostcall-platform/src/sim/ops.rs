@@ -1,7 +1,6 @@
 //! The operations that device code calls: [`SimOps`], for the lane that the calling thread is running.
 
 use std::sync::OnceLock;
-use std::sync::PoisonError;
 use std::time::Instant;
 
 use hostcall_abi::sim::{FOR_WAVES, GroupMemory, LaneInfo, SimOps};
@@ -71,30 +70,39 @@ fn collective(lane: &Lane, op: Op, mask: u64, value: u64, from: u32) -> u64 {
             }
             meeting.borrow().result(me)
         }
-        Meeting::Threads(meeting, changed) => {
+        Meeting::Threads(meeting, sleepers) => {
             let mut r = lane.lock(meeting);
+            let waited = !(r.ready | 1 << me);
             if r.arrive(me, op, value, from) {
-                changed.notify_all();
-                return r.result(me);
+                let (woken, result) = (r.ready & waited, r.result(me));
+                drop(r);
+                sleepers.wake(woken);
+                return result;
             }
-            lane.wave.settle(&mut r, changed);
             wait_ready(lane, r)
         }
     }
 }
 
-/// With a thread per lane: sleeps until the lane is ready.
-fn wait_ready(lane: &Lane, mut r: std::sync::MutexGuard<'_, super::rendezvous::Rendezvous>) -> u64 {
+/// With a thread per lane: the lane has come to wait. Sleeps until it is ready.
+fn wait_ready<'r>(lane: &'r Lane, mut r: std::sync::MutexGuard<'r, super::rendezvous::Rendezvous>) -> u64 {
     let me = lane.info.lane;
-    let Meeting::Threads(_, changed) = &lane.wave.meeting else { unreachable!("only threads sleep in operations") };
+    let Meeting::Threads(meeting, sleepers) = &lane.wave.meeting else { unreachable!("only threads sleep in operations") };
+    let mut woken = lane.wave.settle(&mut r);
     while r.ready & 1 << me == 0 {
+        drop(r);
+        sleepers.wake(std::mem::take(&mut woken));
         if lane.wave.run.aborted() {
-            drop(r);
             lane.end();
         }
-        r = changed.wait_timeout(r, LOOK_AGAIN).unwrap_or_else(PoisonError::into_inner).0;
+        // A wake-up that came before it sleeps is kept.
+        std::thread::park_timeout(LOOK_AGAIN);
+        r = lane.lock(meeting);
     }
-    r.result(me)
+    let result = r.result(me);
+    drop(r);
+    sleepers.wake(woken & !(1 << me));
+    result
 }
 
 unsafe extern "C" fn active_mask(site: usize) -> u64 {
@@ -112,10 +120,9 @@ unsafe extern "C" fn active_mask(site: usize) -> u64 {
             lane.suspend();
             meeting.borrow().result(me)
         }
-        Meeting::Threads(meeting, changed) => {
+        Meeting::Threads(meeting, _) => {
             let mut r = lane.lock(meeting);
             r.arrive_active(me, site);
-            lane.wave.settle(&mut r, changed);
             wait_ready(lane, r)
         }
     }
@@ -146,21 +153,23 @@ unsafe extern "C" fn sync_group() {
             meeting.borrow().arrive_group(me, generation);
             lane.suspend();
         }
-        Meeting::Threads(meeting, changed) => {
+        Meeting::Threads(meeting, sleepers) => {
             let mut r = lane.lock(meeting);
             // Before the barrier that others passed, and sleep at yet, is forgotten for this one.
             poll_group(wave, &mut r);
             let Some(generation) = wave.group.arrive() else { return };
             r.arrive_group(me, generation);
-            wave.settle(&mut r, changed);
+            let woken = wave.settle(&mut r);
             drop(r);
+            sleepers.wake(woken);
             while !wave.group.passed(generation) {
                 if wave.run.aborted() {
                     lane.end();
                 }
                 wave.group.sleep(generation);
                 // Other waves may have come to the barrier meanwhile: is anybody left to come?
-                wave.settle(&mut lane.lock(meeting), changed);
+                let woken = wave.settle(&mut lane.lock(meeting));
+                sleepers.wake(woken);
             }
             let mut r = lane.lock(meeting);
             r.pass_group(1 << me);
@@ -188,11 +197,12 @@ unsafe extern "C" fn pause(attempt: u32) {
             meeting.borrow().pause(me, attempt);
             lane.suspend();
         }
-        Meeting::Threads(meeting, changed) => {
+        Meeting::Threads(meeting, sleepers) => {
             let mut r = lane.lock(meeting);
             r.pause(me, attempt);
-            wave.settle(&mut r, changed);
+            let woken = wave.settle(&mut r);
             drop(r);
+            sleepers.wake(woken);
             backoff(attempt);
             lane.lock(meeting).unpause(1 << me);
         }
