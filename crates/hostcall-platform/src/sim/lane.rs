@@ -60,11 +60,11 @@ pub(super) enum Meeting {
 
 /// The threads of a wave's lanes. One that waits parks until its lane is ready: to wake all of them for the few that
 /// are would have them wait for one another's lock.
-pub(super) struct Sleepers([OnceLock<Thread>; 64]);
+pub(super) struct Sleepers(Box<[OnceLock<Thread>]>);
 
 impl Sleepers {
-    pub(super) fn new() -> Self {
-        Self([const { OnceLock::new() }; 64])
+    pub(super) fn new(lanes: u32) -> Self {
+        Self((0..lanes).map(|_| OnceLock::new()).collect())
     }
 
     /// The calling thread is the lane's, from before its first operation on.

@@ -14,7 +14,7 @@ pub(super) fn waves(run: &Arc<Run>, group: &Arc<Group>) -> Vec<Arc<WaveState>> {
     let wave = |index| {
         let lanes = run.lanes_of(index);
         let live = if lanes == 64 { !0 } else { (1 << lanes) - 1 };
-        let meeting = Meeting::Threads(Mutex::new(Rendezvous::new(live)), Sleepers::new());
+        let meeting = Meeting::Threads(Mutex::new(Rendezvous::new(live)), Sleepers::new(lanes));
         Arc::new(WaveState { run: run.clone(), group: group.clone(), index, meeting })
     };
     (0..run.waves()).map(wave).collect()
