@@ -28,8 +28,13 @@ fn pass(device: &str, variables: &[(&str, &str)], filter: &[&str]) -> Option<u32
     let mut counts = twin_images().into_iter().map(|(compiler, image)| {
         println!("{compiler}, {device}, {variables:?}");
         let mut command = Command::new(tests());
-        let skipped = ABOUT_RUST.iter().chain(MANY_LANES.iter().filter(|_| device.contains("threads")));
+        let has_threads = device.contains("threads");
+        let skipped = ABOUT_RUST.iter().chain(MANY_LANES.iter().filter(|_| has_threads));
         command.args(filter).args(skipped.flat_map(|name| ["--skip", name]));
+        if has_threads {
+            // Lanes wake one another all the time. Two tests at once take twice as long as one after the other.
+            command.arg("--test-threads=1");
+        }
         command.env("HOSTCALL_TEST_KERNELS", image).env("HOSTCALL_TEST_DEVICE", device).envs(variables.iter().copied());
         let said = text(&succeed(&mut command).stdout);
         let number =
