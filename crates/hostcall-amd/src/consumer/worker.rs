@@ -116,7 +116,8 @@ impl Worker {
                 Look::Served if last_looks >= 2 && self.ended() => return,
                 // Waves of mailboxes need not have rung.
                 Look::Served if self.mail => {}
-                Look::Nothing if self.ended() => return,
+                // (A look that began before the end may have been too early for them.)
+                Look::Nothing if ending && self.ended() => return,
                 // Whoever pushed after the look at the stacks has rung, or will. To look again at once would only take
                 // the line of the stacks from a wave that was answered and gives its packet back.
                 Look::Nothing | Look::Served => {
