@@ -1,5 +1,5 @@
-//! What a driver may refuse, on the stand-in for CUDA's driver: memory of the host's beyond a limit, as under WSL2 and in
-//! containers, and memory that the process has and the driver is to register.
+//! What a driver may refuse, on the stand-in for CUDA's driver: memory of the host's beyond a limit, as under WSL2 and
+//! in containers, and memory that the process has and the driver is to register.
 
 use std::path::Path;
 use std::process::Command;
