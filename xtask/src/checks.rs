@@ -11,6 +11,7 @@ use crate::steps::Steps;
 /// Everything CI checks.
 pub(crate) fn ci(sh: &Shell) -> Result<()> {
     let mut steps = Steps::begin();
+    let before = changed(sh)?;
     // First: build scripts look for the device toolchain once.
     steps.run("setup", || super::test::setup(sh, true).and_then(|()| super::test::lint()));
     steps.run("formatting", || {
@@ -43,7 +44,18 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
         let tool = super::target_directory().join("debug/cargo-hostcall");
         super::rust_tests::run(sh, &super::rust_tests::Arguments::in_ci(tool))
     });
+    // A lock file that is out of date is written anew by whoever builds.
+    steps.run("what git knows is as it was", || {
+        let after = changed(sh)?;
+        ensure!(after == before, "changed meanwhile, so commit it:\n{after}");
+        Ok(())
+    });
     steps.finish()
+}
+
+/// The files that git knows and that are not as they were committed.
+fn changed(sh: &Shell) -> Result<String> {
+    Ok(cmd!(sh, "git status --porcelain --untracked-files=no").quiet().read()?)
 }
 
 /// The kernel crates, which are no members of the workspace.
