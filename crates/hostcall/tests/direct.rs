@@ -1,5 +1,5 @@
 //! The direct way of messages ends as the other does: two servers get the same messages, one of services that may go
-//! it, one of the same services as handlers of single lanes, which may not.
+//! it, one of the same services as handlers of single lanes, or that could go on elsewhere, which may not.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use common::{geometry, with_window};
 use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{RawPorts, Sweeper, definition, fixed_service, posted_service};
-use hostcall::{KernelReport, Service};
+use hostcall::{Batch, Failure, KernelReport, Service};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::header::pack_lone;
 use hostcall_abi::word::{pack, unpack};
@@ -63,15 +63,76 @@ fn post<A: Fixed + 'static>(direct: bool, name: &'static str, f: impl Fn(A) + Se
     })
 }
 
-/// Units of the arguments of each service, and whether it is posted.
-const SERVICES: [(u32, bool); 8] = [(1, false), (1, false), (16, false), (3, false), (0, false), (1, false), (2, true), (40, false)];
+/// Of whole messages.
+fn whole<A: Fixed + 'static>(
+    direct: bool,
+    name: &'static str,
+    result: Option<usize>,
+    f: impl Fn(&mut Batch<'_>) + Send + Sync + 'static,
+) -> Service {
+    let service = Service::batch(definition::<A>(name, result), f);
+    // (It never would block.)
+    if direct { service } else { service.blocking_if_needed() }
+}
 
-fn services(direct: bool, seen: &Seen) -> [Service; 8] {
+/// Answers lane by lane, and not each of them well: the first unit of its arguments says so.
+fn answer(batch: &mut Batch<'_>) {
+    let rows = batch.rows();
+    for (i, row) in rows.iter().enumerate() {
+        match row[0] % 199 {
+            3 => batch.fail(i, Failure::HandlerFailed { code: 3, message: "three".into() }),
+            5 => {}
+            7 => panic!("in the midst"),
+            11 => batch.reply(i, &[row[0]; 9]),
+            13 => batch.reply(i, &row[0]),
+            _ => batch.reply(i, &[row[0], row[1]]),
+        }
+    }
+}
+
+/// Answers all lanes; then one may fail, or it panics.
+fn answer_all(batch: &mut Batch<'_>) {
+    let rows = batch.rows();
+    batch.reply_all(|mut results| rows.iter().enumerate().for_each(|(i, row)| results.row_mut(i)[0] = !row[0]));
+    for (i, row) in rows.iter().enumerate() {
+        match row[0] % 199 {
+            3 => batch.fail(i, Failure::Refused { code: 3 }),
+            7 => panic!("at the end"),
+            _ => {}
+        }
+    }
+}
+
+/// Needs no answer, and may give one.
+fn take_all(batch: &mut Batch<'_>) {
+    let rows = batch.rows();
+    for (i, row) in rows.iter().enumerate() {
+        match row[0] % 199 {
+            3 => batch.fail(i, Failure::HandlerFailed { code: 4, message: "a post".into() }),
+            5 => batch.reply(i, &()),
+            7 => panic!("of a post"),
+            _ => {}
+        }
+    }
+}
+
+/// Units of the arguments of each service, and whether it is posted.
+const SERVICES: [(u32, bool); 11] =
+    [(1, false), (1, false), (16, false), (3, false), (0, false), (1, false), (2, true), (40, false), (2, false), (1, false), (2, true)];
+
+fn services(direct: bool, seen: &Seen) -> [Service; 11] {
     let note = |number: u16| {
         let seen = seen.clone();
         move |first: u32| {
             seen.lock().unwrap().push((number, first));
             assert_ne!(first % 16, 3, "as it should");
+        }
+    };
+    let noted = |number, f: fn(&mut Batch<'_>)| {
+        let seen = seen.clone();
+        move |batch: &mut Batch<'_>| {
+            seen.lock().unwrap().push((number, batch.rows().row(0)[0]));
+            f(batch);
         }
     };
     let (nothing, one, wide, long, flag, posted, many) = (note(1), note(2), note(3), note(4), note(6), note(7), note(8));
@@ -102,6 +163,9 @@ fn services(direct: bool, seen: &Seen) -> [Service; 8] {
             many(x[0]);
             x[39]
         }),
+        whole::<[u32; 2]>(direct, "each", Some(2), noted(9, answer)),
+        whole::<u32>(direct, "all", Some(1), noted(10, answer_all)),
+        whole::<[u32; 2]>(direct, "taken", None, noted(11, take_all)),
     ]
 }
 
@@ -264,6 +328,8 @@ fn both_ways_end_alike(geometry: Geometry, seed: u64) {
         assert!(sides.iter().all(|side| side.sweeper.is_marked()));
     }
     assert!(all > 1000, "{all} messages");
+    let [one, other] = sides.each_ref().map(|side| side.sweeper.stats());
+    assert_eq!(one, other);
     let [one, other] = sides.each_mut().map(|side| (told(&side.sweeper.take_report()), std::mem::take(&mut *side.seen.lock().unwrap())));
     assert_eq!(one.0, other.0);
     let [mut one, mut other] = [one.1, other.1];

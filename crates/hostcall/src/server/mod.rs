@@ -16,7 +16,7 @@ use crate::policy::{Denial, Policy};
 use crate::record::KernelReport;
 use crate::record::stats::Stats;
 use crate::record::trace::Trace;
-use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
+use crate::service::registry::{RegisterError, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
 use crate::serving::{Core, CoreConfig, Helpers, PostBounds, Served};
@@ -561,8 +561,7 @@ impl Server {
         if self.check_origin().is_err() {
             return Stats { services: Vec::new() };
         }
-        let row = |slot: &Arc<Registered>| slot.counters.row(slot.name(), slot.number);
-        Stats { services: self.parts.core.registry.table().iter().map(row).collect() }
+        self.parts.core.registry.stats()
     }
 
     /// # Errors

@@ -434,7 +434,12 @@ impl<'a> Answers<'a> {
 
     /// Posts that are left have been handled.
     pub(super) fn acknowledge_left(&mut self) {
-        while let Some(rank) = self.next() {
+        self.acknowledge(self.progress.left);
+    }
+
+    /// The posts of these lanes have been handled, by rank.
+    pub(super) fn acknowledge(&mut self, lanes: u64) {
+        for rank in (0..self.facts.lanes).filter(|rank| lanes >> rank & 1 != 0) {
             put_head(self.stream(rank), Status::OK, 0);
             self.done(rank);
         }

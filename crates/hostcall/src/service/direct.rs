@@ -1,19 +1,24 @@
 //! The direct way of what nearly every message is: arguments and a result of fixed size, a handler that answers at
 //! once, nothing else to be done. One loop takes, handles and answers what a block of ports holds. It is compiled with
-//! the handler, so that all sizes are constants. Messages that are anything else stay in their ports, for the way that
-//! knows them all (`messages`).
+//! the handler, so that all sizes are constants where the handler knows them. Messages that are anything else stay in
+//! their ports, for the way that knows them all (`messages`).
+
+use std::sync::Arc;
 
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{LaneReplies, Message, Usual};
 use hostcall_abi::{Header, ReplyHead, Status, Tag};
 
-use super::call::put_head;
+use super::batch::Batch;
+use super::call::{Scratch, Thread, put_head};
 use super::closing::Closing;
 use super::failure::Failure;
-use super::lanes::bits_of;
+use super::lanes::{self, Answers, Copies, Facts, Payload, bits_of};
+use super::out::OutsIn;
 use super::registry::Registered;
-use crate::record::Running;
 use crate::record::stats::Sample;
+use crate::record::{Report, Running};
+use crate::tenant::Tenant;
 use crate::wire::{Answer, Block, Next, Stream};
 
 /// Units of replies after which they leave.
@@ -23,6 +28,8 @@ const ENOUGH_UNITS: usize = 4096;
 pub(crate) struct Direct<'a, 'l> {
     pub(crate) block: &'a mut Block<'l>,
     pub(crate) service: &'a Registered,
+    pub(crate) tenant: &'a Arc<Tenant>,
+    pub(crate) report: &'a Report,
     pub(crate) closing: &'a Closing,
     pub(crate) running: &'a Running,
     /// Handlers that were entered.
@@ -33,6 +40,7 @@ pub(crate) struct Direct<'a, 'l> {
     pub(crate) streams: &'a mut [u32],
     /// Messages that were taken and are not answered.
     pub(crate) answers: &'a mut Vec<Answer>,
+    pub(crate) scratch: &'a mut Scratch,
     pub(crate) progress: Progress,
 }
 
@@ -44,11 +52,11 @@ pub(crate) struct Progress {
     /// The port, lane and tag of the message that is being handled, if it is of a lone lane; else it is the last of the
     /// answers.
     lone: Option<(u32, u32, Tag)>,
-    /// The lanes of that message that have no reply yet, by rank.
-    pub(crate) left: u64,
-    /// Why there are some. While a handler runs it is what its panic makes of it.
+    /// How far the handling of that message has come.
+    pub(crate) lanes: lanes::Progress,
+    /// Why lanes of it are left. While a handler runs it is what its panic makes of it.
     pub(crate) stop: Stop,
-    /// Messages of lone lanes that were handled.
+    /// Messages of lone lanes that were handled one by one.
     lones: u32,
     /// The same of others.
     many: Sample,
@@ -57,11 +65,13 @@ pub(crate) struct Progress {
 /// Why a message was not handled to its end.
 #[derive(Debug, Default)]
 pub(crate) enum Stop {
-    /// The handler of the first lane that is left panicked.
+    /// The handler of the first lane that is left panicked, or that of all of them.
     #[default]
     Panicked,
     /// It gave this instead of a result.
     Failed(Failure),
+    /// The handler of all lanes has left some without an answer.
+    Unanswered,
     /// The buffer is being taken out of service.
     Ended,
 }
@@ -84,19 +94,50 @@ impl Direct<'_, '_> {
             return;
         }
         if !post {
-            self.each(&usual, false, one);
-            // (Who finishes a message that was stopped lets the replies before it leave.)
-            if self.progress.left == 0 {
-                self.answer::<R>();
-            }
+            self.each(
+                &usual,
+                Self::stride(R::DWORDS),
+                false,
+                |direct, port, lane, next| direct.lone(port, lane, next, &usual, false, one),
+                |direct, port, message| direct.many(port, message, false, one),
+            );
         } else if R::DWORDS == 0 {
-            self.each(&usual, true, one);
+            self.each(
+                &usual,
+                Self::stride(0),
+                true,
+                |direct, port, lane, next| direct.lone(port, lane, next, &usual, true, one),
+                |direct, port, message| direct.many(port, message, true, one),
+            );
         }
     }
 
-    /// Serves message after message.
+    /// Serves all that there is to serve of a handler `one` of whole messages.
     #[inline(always)]
-    fn each<A: Fixed, R: Fixed>(&mut self, usual: &Usual, post: bool, one: &impl Fn(A) -> Result<R, Failure>) {
+    pub(super) fn whole(&mut self, one: &impl Fn(&mut Batch<'_>)) {
+        let Registered { number, shape, ref definition, .. } = *self.service;
+        let (stride, post) = (self.service.direct_stride(), definition.reply_dwords.is_none());
+        let Some(usual) = Usual::new(number, shape.units, post) else { return };
+        self.each(
+            &usual,
+            stride,
+            post,
+            |direct, port, lane, next| direct.batch(port, usual.lone(next.head.tag(), lane), stride, one),
+            |direct, port, message| direct.batch(port, message, stride, one),
+        );
+    }
+
+    /// Serves message after message: `lone` handles one of a lone lane, `many` one of several. Replies have streams of
+    /// `stride` units.
+    #[inline(always)]
+    fn each(
+        &mut self,
+        usual: &Usual,
+        stride: usize,
+        post: bool,
+        lone: impl Fn(&mut Self, u32, u32, &Next),
+        many: impl Fn(&mut Self, u32, Message),
+    ) {
         let view = self.block.view();
         while let Some(next) = self.block.next(&view, post) {
             if !self.service.admits_all() {
@@ -104,28 +145,32 @@ impl Direct<'_, '_> {
             }
             if usual.is_lone(&next.head) {
                 if let Some((port, lane)) = self.block.take_lone(&view, &next, usual, post, self.units) {
-                    self.lone(port, lane, &next, usual, post, one);
+                    lone(self, port, lane, &next);
                 }
             } else if usual.is_many(&next.head) {
                 if let Some((port, message)) = self.block.take_many(&view, &next, usual, post, self.units) {
-                    self.many(port, message, post, one);
+                    many(self, port, message);
                 }
             } else {
                 self.block.leave(post);
             }
-            if self.progress.left != 0 {
+            if self.progress.lanes.left != 0 {
+                // Whoever finishes it lets the replies before it leave.
                 return;
             }
             if self.progress.at >= ENOUGH_UNITS {
-                self.answer::<R>();
+                self.answer(stride);
             }
+        }
+        if !post {
+            self.answer(stride);
         }
     }
 
     /// The replies leave.
     #[inline(always)]
-    fn answer<R: Fixed>(&mut self) {
-        self.block.answer(self.answers, const { ReplyHead::words(R::DWORDS as u32) }, Self::stride(R::DWORDS), self.streams);
+    fn answer(&mut self, stride: usize) {
+        self.block.answer(self.answers, stride, self.streams);
         self.answers.clear();
         self.progress.at = 0;
     }
@@ -141,7 +186,7 @@ impl Direct<'_, '_> {
         post: bool,
         one: &impl Fn(A) -> Result<R, Failure>,
     ) {
-        self.progress.left = 1;
+        self.progress.lanes.left = 1;
         self.progress.lone = Some((port, lane, next.head.tag()));
         self.enter(port, 1 << lane);
         if !post && self.closing.get().is_some() {
@@ -159,7 +204,8 @@ impl Direct<'_, '_> {
                 let at = self.progress.at;
                 put_head(&mut self.streams[at..], Status::OK, R::DWORDS);
                 value.put(&mut self.streams[at + 1..]);
-                self.answers.push(Answer { port, message: usual.lone(next.head.tag(), lane), at });
+                let words = const { ReplyHead::words(R::DWORDS as u32) };
+                self.answers.push(Answer { port, words, message: usual.lone(next.head.tag(), lane), at });
                 self.progress.at = at + Self::stride(R::DWORDS);
             }
             Ok(_) => {}
@@ -168,7 +214,7 @@ impl Direct<'_, '_> {
                 return;
             }
         }
-        self.progress.left = 0;
+        self.progress.lanes.left = 0;
         self.progress.lones += 1;
     }
 
@@ -176,10 +222,10 @@ impl Direct<'_, '_> {
     #[inline(always)]
     fn many<A: Fixed, R: Fixed>(&mut self, port: u32, message: Message, post: bool, one: &impl Fn(A) -> Result<R, Failure>) {
         let (lanes, apart, at) = (message.lanes(), message.stride(), self.progress.at);
-        self.answers.push(Answer { port, message, at });
+        self.answers.push(Answer { port, words: const { ReplyHead::words(R::DWORDS as u32) }, message, at });
         self.enter(port, message.header.mask);
         let mut left = bits_of(0, lanes);
-        (self.progress.left, self.progress.lone) = (left, None);
+        (self.progress.lanes.left, self.progress.lone) = (left, None);
         while left != 0 {
             if !post && self.closing.get().is_some() {
                 self.progress.stop = Stop::Ended;
@@ -200,17 +246,58 @@ impl Direct<'_, '_> {
                 }
             }
             left &= left - 1;
-            self.progress.left = left;
+            self.progress.lanes.left = left;
         }
-        let sample = &mut self.progress.many;
+        self.handled(&message, post, lanes as usize * R::DWORDS, Self::stride(R::DWORDS));
+    }
+
+    /// Handles all lanes of a message, or the only one, at once.
+    #[inline(always)]
+    fn batch(&mut self, port: u32, message: Message, stride: usize, one: &impl Fn(&mut Batch<'_>)) {
+        let (lanes, post, at) = (message.lanes(), message.is_post(), self.progress.at);
+        self.answers.push(Answer { port, words: 0, message, at });
+        self.enter(port, message.header.mask);
+        self.progress.lanes = lanes::Progress::of(bits_of(0, lanes));
+        self.progress.lone = None;
+        if !post && self.closing.get().is_some() {
+            self.progress.stop = Stop::Ended;
+            return;
+        }
+        let Self { service, tenant, report, closing, ref units, ref mut streams, ref mut scratch, ref mut progress, .. } = *self;
+        let (number, mask) = (message.header.service, message.header.mask);
+        let payload = Payload { units, stride: message.stride(), lane_units: message.lane_units(), staged: None };
+        let (copies, outs) = (Copies::default(), OutsIn::Reply);
+        let facts = Facts { service, number, tenant, report, closing, port, mask, lanes, post, payload, copies, outs };
+        let streams = &mut streams[at..at + lanes as usize * stride];
+        let answers = Answers { facts, progress: &mut progress.lanes, streams, first: 0, stride, thread: Thread::Serving };
+        one(&mut Batch::new(0, lanes, answers, scratch));
+        if post && progress.lanes.left == bits_of(0, lanes) {
+            // Posts need no answer.
+            progress.lanes = lanes::Progress { alike: Some(0), ..lanes::Progress::of(0) };
+        } else if progress.lanes.left != 0 {
+            progress.stop = Stop::Unanswered;
+            return;
+        }
+        let totals = progress.lanes.totals(&self.streams[at..], lanes, stride);
+        if let Some(answer) = self.answers.last_mut() {
+            answer.words = ReplyHead::words(totals.longest);
+        }
+        self.progress.many.failed += totals.failed;
+        self.handled(&message, post, totals.units as usize, stride);
+    }
+
+    /// A message of several lanes was handled: its replies have so many units.
+    #[inline(always)]
+    fn handled(&mut self, message: &Message, post: bool, units: usize, stride: usize) {
+        let (sample, lanes) = (&mut self.progress.many, message.lanes());
         sample.messages += 1;
         sample.calls += lanes;
         sample.bytes_in += (lanes as usize * message.lane_units() * 4) as u64;
         if post {
             self.answers.clear();
         } else {
-            sample.bytes_out += (lanes as usize * R::DWORDS * 4) as u64;
-            self.progress.at = at + lanes as usize * Self::stride(R::DWORDS);
+            sample.bytes_out += (units * 4) as u64;
+            self.progress.at += lanes as usize * stride;
         }
     }
 
@@ -222,7 +309,7 @@ impl Direct<'_, '_> {
 }
 
 impl Progress {
-    /// What has been handled, of a service.
+    /// What has been handled of a service.
     #[inline(always)]
     pub(crate) fn sample(&self, service: &Registered) -> Sample {
         let (Self { lones, many, .. }, lone) = (self, u64::from(self.lones));
@@ -241,7 +328,7 @@ impl Progress {
     pub(crate) fn stopped(&self, service: &Registered, answers: &mut Vec<Answer>) -> Option<Answer> {
         let Some((port, lane, tag)) = self.lone else { return answers.pop() };
         let usual = Usual::new(service.number, service.shape.units, service.definition.reply_dwords.is_none())?;
-        Some(Answer { port, message: usual.lone(tag, lane), at: self.at })
+        Some(Answer { port, words: 0, message: usual.lone(tag, lane), at: self.at })
     }
 }
 

@@ -87,8 +87,12 @@ impl<F: Fn(&mut Batch<'_>) + Send + Sync> Handler for Whole<F> {
         calls.whole(&self.0);
     }
 
-    fn serve_all(&self, messages: &mut Messages<'_>) {
-        messages.whole(self, &self.0);
+    fn direct(&self, direct: &mut Direct<'_, '_>) {
+        direct.whole(&self.0);
+    }
+
+    fn is_direct(&self) -> bool {
+        true
     }
 
     fn is_whole(&self) -> bool {

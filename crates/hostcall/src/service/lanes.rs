@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use hostcall_abi::Status;
 use hostcall_abi::codec::{DecodeError, Fixed};
+use hostcall_abi::{ReplyHead, Status};
 
 use super::arguments::Var;
 use super::call::{Caller, Invocation, Scratch, Thread, put_failure, put_head, put_status};
@@ -174,6 +174,35 @@ impl Progress {
     pub(crate) const fn of(left: u64) -> Self {
         Self { left, late: 0, alike: None }
     }
+
+    /// What the replies are together, of which `streams` holds one for each of `lanes` lanes, but for those that are
+    /// late.
+    #[inline(always)]
+    pub(super) fn totals(&self, streams: &[u32], lanes: u32, stride: usize) -> Totals {
+        if let Some(units) = self.alike {
+            return Totals { units: lanes * units, longest: units, failed: 0 };
+        }
+        let mut totals = Totals::default();
+        for (rank, stream) in streams.chunks_exact(stride).take(lanes as usize).enumerate() {
+            let head = ReplyHead::decode(stream[0]);
+            if self.late >> rank & 1 == 0 {
+                totals.failed += u32::from(head.status != Status::OK);
+                totals.units += u32::from(head.dwords);
+                totals.longest = totals.longest.max(u32::from(head.dwords));
+            }
+        }
+        totals
+    }
+}
+
+/// What the replies to a message are together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    /// Their units, the heads not counted, and those of the longest.
+    pub(super) units: u32,
+    pub(super) longest: u32,
+    /// Lanes whose calls have no result.
+    pub(super) failed: u32,
 }
 
 /// The lanes of these ranks, as bits.

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use hostcall_abi::port::Message;
-use hostcall_abi::{Flags, ReplyHead, Status, Tag};
+use hostcall_abi::{Flags, ReplyHead, Tag};
 
-use super::batch::Batch;
 use super::call::{Scratch, Thread};
 use super::closing::Closing;
 use super::direct::Stop;
 use super::handler::{Handler, NowFn};
-use super::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress, bits_of};
+use super::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress};
 use super::out::OutsIn;
 use super::registry::Registered;
 use crate::record::stats::Sample;
@@ -109,13 +108,18 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// The first message, which is the only one, was begun elsewhere, and stopped with these lanes left.
-    pub(crate) fn resume(&mut self, left: u64, stop: &Stop) {
-        (self.begun, self.progress) = (true, Progress::of(left));
-        let Some(LaneCalls { mut answers, .. }) = self.current() else { return };
+    /// The first message, which is the only one, was begun elsewhere by `handler`, and stopped there.
+    pub(crate) fn resume(&mut self, handler: &NowFn, progress: Progress, stop: &Stop) {
+        (self.begun, self.progress) = (true, progress);
+        let Some(mut calls) = self.current() else { return };
+        if calls.answers.facts.post && !handler.is_whole() {
+            // Lane by lane, posts are handled without a word: no reply lies there.
+            calls.answers.acknowledge(!progress.left);
+        }
         match stop {
-            Stop::Panicked => answers.panicked(false),
-            Stop::Failed(failure) => answers.fail(left.trailing_zeros(), failure),
+            Stop::Panicked => calls.answers.panicked(handler.is_whole()),
+            Stop::Failed(failure) => calls.answers.fail(progress.left.trailing_zeros(), failure),
+            Stop::Unanswered => calls.unanswered(),
             Stop::Ended => {}
         }
     }
@@ -142,49 +146,6 @@ impl<'a> Messages<'a> {
             handler.serve(&mut calls);
             self.next();
         }
-    }
-
-    /// The same for a handler of whole messages, which `one` is: nothing is done for a lane.
-    #[inline(always)]
-    pub(crate) fn whole(&mut self, handler: &impl Handler, one: &impl Fn(&mut Batch<'_>)) {
-        let plain = self.service.number != 0 && !self.service.shape.takes_var;
-        while let Some(taken) = self.left.first() {
-            if plain && self.in_one_piece(taken, one) {
-                continue;
-            }
-            if let Some(mut calls) = self.current() {
-                handler.serve(&mut calls);
-            }
-            self.next();
-        }
-    }
-
-    /// Handles the first message. False: it has not begun, or is what a panic has left.
-    #[inline(always)]
-    fn in_one_piece(&mut self, taken: &Taken, one: &impl Fn(&mut Batch<'_>)) -> bool {
-        let (message, service) = (&taken.message, self.service);
-        let short = message.lane_units() < service.shape.units;
-        let ended = !message.is_post() && self.closing.get().is_some();
-        if self.begun | short | ended | message.header.flags.has(Flags::STAGED) || !service.admits_all() {
-            return false;
-        }
-        let lanes = message.lanes();
-        // Whoever goes on after a panic finds here what is left.
-        (self.begun, self.progress) = (true, Progress::of(bits_of(0, lanes)));
-        let facts = self.facts(taken);
-        let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
-        let answers = Answers { facts, progress: &mut self.progress, streams, first: 0, stride, thread: Thread::Serving };
-        one(&mut Batch::new(0, lanes, answers, self.scratch));
-        if message.is_post() && self.progress.left == bits_of(0, lanes) {
-            // Posts need no answer.
-            self.progress = Progress { alike: Some(0), ..Progress::of(0) };
-        } else if self.progress.left != 0
-            && let Some(mut calls) = self.current()
-        {
-            calls.unanswered();
-        }
-        self.next();
-        true
     }
 
     /// What is known of a message.
@@ -216,23 +177,10 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     fn next(&mut self) {
         let Some(Taken { message, .. }) = self.left.first() else { return };
-        let (lanes, stride) = (message.lanes(), self.streams.stride);
-        let Progress { late, alike, .. } = self.progress;
-        if let Some(units) = alike {
-            self.sample.bytes_out += u64::from(lanes * units) * 4;
-            return self.answered(ReplyHead::words(units));
-        }
-        let streams = &self.streams.units[self.stream_at..self.stream_at + lanes as usize * stride];
-        let mut longest = 0;
-        for rank in 0..lanes as usize {
-            let head = ReplyHead::decode(streams[rank * stride]);
-            if late >> rank & 1 == 0 {
-                self.sample.failed += u32::from(head.status != Status::OK);
-                self.sample.bytes_out += u64::from(head.dwords) * 4;
-                longest = longest.max(u32::from(head.dwords));
-            }
-        }
-        self.answered(ReplyHead::words(longest));
+        let totals = self.progress.totals(&self.streams.units[self.stream_at..], message.lanes(), self.streams.stride);
+        self.sample.failed += totals.failed;
+        self.sample.bytes_out += u64::from(totals.units) * 4;
+        self.answered(ReplyHead::words(totals.longest));
     }
 
     /// All lanes of the first message have their replies, of `words` words, but those that are late: on to the next.

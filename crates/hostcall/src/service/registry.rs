@@ -17,7 +17,7 @@ use super::definition::{Definition, Shape};
 use super::failure::Failure;
 use super::handler::Run;
 use super::{After, Brief, Service};
-use crate::record::stats::Counters;
+use crate::record::stats::{Counters, Stats};
 
 /// Why a service was not registered.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +95,12 @@ impl Registered {
     #[inline(always)]
     pub(crate) fn is_direct(&self, room: usize) -> bool {
         self.direct && self.reply_stride.is_none_or(|stride| stride <= room)
+    }
+
+    /// Units of a stream of replies on the direct way.
+    #[inline(always)]
+    pub(crate) fn direct_stride(&self) -> usize {
+        self.reply_stride.unwrap_or(1)
     }
 
     /// Whether a message that waits for answers, or one that does not, is of this service: it must be as the definition
@@ -266,6 +272,12 @@ impl Registry {
     /// Held for changes of the table only.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was called how often, and how long it took.
+    pub(crate) fn stats(&self) -> Stats {
+        let row = |slot: &Arc<Registered>| slot.counters.row(slot.name(), slot.number);
+        Stats { services: self.table().iter().map(row).collect() }
     }
 
     /// Numbers a service; a name that was registered before gets its number again.

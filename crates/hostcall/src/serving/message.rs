@@ -167,7 +167,7 @@ impl Worker {
         let room = served.memory.geometry().lanes;
         while let Some(number) = block.service() {
             self.refresh();
-            let Self { index, core, snapshot, inbox, outbox, entered, turn, .. } = self;
+            let Self { index, core, snapshot, inbox, outbox, scratch, entered, turn, .. } = self;
             let Some(service) = snapshot.table.get(number).filter(|service| service.is_direct(served.full_room)) else { return };
             let Run::Inline(handler) = &service.run else { return };
             let aside = block.set_aside(turn.most());
@@ -179,13 +179,15 @@ impl Worker {
             let began = turn.begin(ports);
             let running = core.running_of(*index);
             let (units, streams, answers) = (&mut inbox.units[inbox.used..], &mut *outbox.units, &mut outbox.direct);
-            let (closing, progress) = (&served.closing, Progress::default());
-            let mut direct = Direct { block, service, closing, running, entered, units, streams, answers, progress };
-            guard(&served.report, service.name(), || handler.direct(&mut direct));
+            let (tenant, report, closing, progress) = (&served.tenant, &served.report, &served.closing, Progress::default());
+            let mut direct =
+                Direct { block, service, tenant, report, closing, running, entered, units, streams, answers, scratch, progress };
+            let stopped = guard(report, service.name(), || handler.direct(&mut direct)).is_none();
             running.leave();
             let Direct { progress, .. } = direct;
             service.counters.messages(*index, progress.sample(service));
-            if progress.left != 0 {
+            // (The handler of a whole message may panic when it has answered all lanes.)
+            if progress.lanes.left != 0 || stopped && handler.is_whole() {
                 let service = service.clone();
                 self.finish(served, block, &service, &progress);
             }
@@ -206,17 +208,16 @@ impl Worker {
     #[inline(never)]
     fn finish(&mut self, served: &Arc<Served>, block: &mut Block<'_>, service: &Arc<Registered>, progress: &Progress) {
         let Self { index, core, inbox, outbox, scratch, .. } = self;
-        let units = service.definition.reply_dwords.unwrap_or(0);
-        let stride = Direct::stride(units);
-        let Some(Answer { port, message, at }) = progress.stopped(service, &mut outbox.direct) else { return };
-        block.answer(&outbox.direct, ReplyHead::words(units as u32), stride, &outbox.units);
+        let stride = service.direct_stride();
+        let Some(Answer { port, message, at, .. }) = progress.stopped(service, &mut outbox.direct) else { return };
+        block.answer(&outbox.direct, stride, &outbox.units);
         let Run::Inline(handler) = &service.run else { return };
         let taken = [Taken { port, at: inbox.used as u32, message }];
         let streams = Streams { units: &mut outbox.units, stride };
         let (tenant, report, closing, staging) = (&served.tenant, &served.report, &served.closing, served.memory.staging());
         let mut calls =
             Messages::new(service, tenant, report, closing, &taken, &inbox.units, staging, streams, at, &mut outbox.answers, scratch);
-        calls.resume(progress.left, &progress.stop);
+        calls.resume(&**handler, progress.lanes, &progress.stop);
         let running = core.running_of(*index);
         running.enter(u64::MAX, service.number, port, message.header.mask);
         calls.handle(&**handler);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use offload::host::StackSize;
 
 use crate::record::KernelReport;
+use crate::record::stats::Stats;
 use crate::server::BufferHandle;
 use crate::service::Service;
 use crate::service::registry::{RegisterError, Registry};
@@ -23,6 +24,7 @@ use super::MockDevice;
 pub struct Sweeper {
     worker: Worker,
     served: Arc<Served>,
+    registry: Arc<Registry>,
 }
 
 impl Sweeper {
@@ -55,7 +57,7 @@ impl Sweeper {
             registry.register(service)?;
         }
         let core = Core::new(CoreConfig {
-            registry,
+            registry: registry.clone(),
             pool: Pool::new(1, StackSize::default()),
             trace: None,
             #[cfg(feature = "tokio")]
@@ -65,7 +67,7 @@ impl Sweeper {
             threads: 1,
             helpers: 0,
         });
-        Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1, bounds) })
+        Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1, bounds), registry })
     }
 
     /// The device's side of the buffer.
@@ -92,6 +94,11 @@ impl Sweeper {
     /// Whether each port has left the mark of what it has taken, by which it follows memory that is put back.
     pub fn is_marked(&self) -> bool {
         self.served.shares[0].is_marked(&self.served)
+    }
+
+    /// What was called how often.
+    pub fn stats(&self) -> Stats {
+        self.registry.stats()
     }
 
     /// What was reported since the last time.

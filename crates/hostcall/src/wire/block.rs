@@ -291,9 +291,9 @@ impl<'a> Block<'a> {
         self.reply_words = words;
     }
 
-    /// The replies that were kept leave, and those of `answers`, whose streams have replies of `words` words.
+    /// The replies that were kept leave, and those of `answers`, whose streams are `stride` units apart.
     #[inline(never)]
-    pub(crate) fn answer(&mut self, answers: &[Answer], words: u32, stride: usize, streams: &[u32]) {
+    pub(crate) fn answer(&mut self, answers: &[Answer], stride: usize, streams: &[u32]) {
         if self.replied == 0 && answers.is_empty() {
             return;
         }
@@ -303,7 +303,7 @@ impl<'a> Block<'a> {
             self.replied &= self.replied - 1;
             self.words.store_lone(self.geometry, self.first + i, self.reply_words, &self.lines.0[i as usize]);
         }
-        for &Answer { port, ref message, at } in answers {
+        for &Answer { port, words, ref message, at } in answers {
             let lanes = message.lanes();
             let end = at + lanes as usize * stride + LaneReplies::SPARE;
             self.words.store_replies(self.geometry, port, message.tag, &LaneReplies { lanes, words, stride, streams: &streams[at..end] });
@@ -322,6 +322,8 @@ impl<'a> Block<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) port: u32,
+    /// Words of each lane's reply.
+    pub(crate) words: u32,
     pub(crate) message: Message,
     pub(crate) at: usize,
 }

@@ -19,8 +19,8 @@ pub(super) const LONE: u32 = 7;
 
 /// The words of one lane, and where their payload goes.
 pub(super) struct Row {
-    pub(super) from: *const u8,
-    pub(super) to: *mut u8,
+    from: *const u8,
+    to: *mut u8,
     /// Bytes from one word to the next.
     apart: usize,
     tag: __m128i,
@@ -102,6 +102,22 @@ impl Row {
             // (Its tag, its last two bytes, is shifted out.)
             self.put(_mm_or_si128(self.carry, _mm_slli_si128::<UP>(word)));
             self.carry = _mm_srli_si128::<DOWN>(without_tag(word));
+        }
+    }
+
+    /// Stores the payloads of so many lanes, of `words` words each, `stride` bytes apart. The rows of lanes follow one
+    /// another: this is the first.
+    ///
+    /// # Safety
+    /// As [`Row::each`], of each lane.
+    #[inline(always)]
+    pub(super) unsafe fn lanes(&mut self, lanes: u32, words: u32, stride: usize) {
+        let (from, to) = (self.from, self.to);
+        for lane in 0..lanes as usize {
+            self.from = from.wrapping_add(lane * size_of::<Word>());
+            self.to = to.wrapping_add(lane * stride);
+            // SAFETY: as the caller says.
+            unsafe { self.each(words) };
         }
     }
 

@@ -261,10 +261,14 @@ impl HostMemory for PortWords {
         // above says.
         unsafe {
             let mut row = Row::new(start, apart, out.as_mut_ptr().cast(), tag);
-            for lane in 0..lanes as usize {
-                row.from = start.wrapping_add(lane * size_of::<Word>());
-                row.to = out.as_mut_ptr().cast::<u8>().wrapping_add(lane * stride);
-                row.each(words);
+            // A number that is known where the loop is compiled saves a loop for each lane.
+            match words {
+                1 => row.lanes(lanes, 1, stride),
+                2 => row.lanes(lanes, 2, stride),
+                3 => row.lanes(lanes, 3, stride),
+                4 => row.lanes(lanes, 4, stride),
+                5 => row.lanes(lanes, 5, stride),
+                words => row.lanes(lanes, words, stride),
             }
             row.is_whole()
         }
