@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use common::{geometry, with_window};
 use hostcall::__private::{Geometry, PortBuffer};
@@ -12,7 +12,7 @@ use hostcall::{Batch, Failure, KernelReport, Service};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::header::pack_lone;
 use hostcall_abi::word::{pack, unpack};
-use hostcall_abi::{Flags, Header, ReplyHead, Tag, Word};
+use hostcall_abi::{Flags, Header, ReplyHead, Status, Tag, Word};
 
 /// Handlers that were entered: the service, and the first unit of the arguments.
 type Seen = Arc<Mutex<Vec<(u16, u32)>>>;
@@ -119,6 +119,9 @@ fn take_all(batch: &mut Batch<'_>) {
 /// Units of the arguments of each service, and whether it is posted.
 const SERVICES: [(u32, bool); 11] =
     [(1, false), (1, false), (16, false), (3, false), (0, false), (1, false), (2, true), (40, false), (2, false), (1, false), (2, true)];
+
+/// How many of them, the first ones, have handlers of single lanes.
+const LANE_BY_LANE: usize = 8;
 
 fn services(direct: bool, seen: &Seen) -> [Service; 11] {
     let note = |number: u16| {
@@ -376,6 +379,109 @@ fn each_wave_of_a_full_block_has_its_own_replies() {
             assert!(units[1..] == expected && ReplyHead::decode(units[0]).dwords == 4, "port {port}, lane {rank}: {units:?}");
         }
     }
+}
+
+/// Nearly all messages are to go the direct way: those of each service here, of one lane and of several.
+#[test]
+fn messages_that_are_as_expected_go_the_direct_way() {
+    for (number, (units, post)) in (1..).zip(SERVICES) {
+        for lanes in [1, 8] {
+            let geometry = with_window(geometry(100, 32));
+            let entered = [true, false].map(|direct| {
+                let Side { mut sweeper, raw, .. } = Side::new(direct, geometry, Tag::new(0));
+                let payload: Vec<u32> = (0..units.max(2)).map(|i| 16 * i).collect();
+                let (flags, mask) = (if post { Flags::default() } else { Flags::REPLY }, u64::MAX >> (64 - lanes));
+                for port in 0..100 {
+                    raw.send(port, 0, Tag::new(1), number, flags, mask, &payload[..units as usize]);
+                    raw.ring(port, 1);
+                }
+                assert_eq!(sweeper.sweep(), 100);
+                sweeper.entered()
+            });
+            // The other way takes together what is alike, if nothing of it can go on elsewhere.
+            let together = usize::from(number) <= LANE_BY_LANE;
+            assert!(entered[0] == 100 && (entered[1] < 100) == together, "service {number}, {lanes} lanes: {entered:?}");
+        }
+    }
+}
+
+/// A buffer that is taken out of service while a handler runs: what no handler has begun ends, and posts are handled.
+#[test]
+fn calls_that_have_not_begun_end_when_the_buffer_is_taken_out_of_service() {
+    for (whole, post) in [(false, false), (false, true), (true, false), (true, true)] {
+        let close = Arc::new(OnceLock::<Box<dyn Fn() + Send + Sync>>::new());
+        let (closes, seen) = (close.clone(), Arc::new(Mutex::new(Vec::new())));
+        let saw = seen.clone();
+        let handle = move |x: u32| {
+            saw.lock().unwrap().push(x);
+            if x == 1 {
+                closes.get().unwrap()();
+            }
+            x
+        };
+        let result = (!post).then_some(1);
+        let service = match (whole, post) {
+            (true, _) => Service::batch(definition::<u32>("it", result), move |batch| {
+                let rows = batch.rows();
+                rows.iter().for_each(|row| _ = handle(row[0]));
+                if !batch.is_post() {
+                    batch.reply_all(|mut results| rows.iter().enumerate().for_each(|(i, row)| results.row_mut(i)[0] = row[0]));
+                }
+            }),
+            (false, false) => fixed_service("it", handle),
+            (false, true) => posted_service("it", move |x: u32| _ = handle(x)),
+        };
+        let geometry = with_window(geometry(10, 32));
+        let mut sweeper = Sweeper::new(PortBuffer::in_process(geometry).unwrap(), [service]).unwrap();
+        let geometry = *sweeper.device().memory().geometry();
+        assert!(close.set(Box::new(sweeper.closer())).is_ok());
+        let raw = sweeper.device().raw();
+        let flags = if post { Flags::default() } else { Flags::REPLY };
+        // One lane, four of which the second closes, four more, and one more.
+        let messages = [(0, 1, 100), (1, 0b1111, 0), (2, 0b1111, 200), (3, 0b10, 300)];
+        for (port, mask, first) in messages {
+            let words: Vec<u32> = (0..u64::from(mask as u32).count_ones()).map(|i| first + i).collect();
+            send_lanes(&raw, port, flags, mask, &words);
+        }
+        assert_eq!(sweeper.sweep(), 4);
+        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        if post {
+            assert_eq!(seen, [100, 0, 1, 2, 3, 200, 201, 202, 203, 300], "whole: {whole}");
+            continue;
+        }
+        assert_eq!(seen, if whole { vec![100, 0, 1, 2, 3] } else { vec![100, 0, 1] });
+        let gone = Status::SERVER_GONE.0;
+        let replies: Vec<Vec<(u16, u32)>> = messages
+            .iter()
+            .map(|&(port, mask, _)| {
+                let lanes = u64::from(mask as u32).count_ones();
+                (0..lanes)
+                    .map(|rank| {
+                        let word = |j| raw.load(port, ReplyHead::place(lanes, rank, j, geometry.lone_stride()));
+                        let head = ReplyHead::decode(unpack(0, word));
+                        (head.status.0, if head.status == Status::OK { unpack(1, word) } else { 0 })
+                    })
+                    .collect()
+            })
+            .collect();
+        let second = if whole { vec![(0, 0), (0, 1), (0, 2), (0, 3)] } else { vec![(0, 0), (0, 1), (gone, 0), (gone, 0)] };
+        assert_eq!(replies, [vec![(0, 100)], second, vec![(gone, 0); 4], vec![(gone, 0)]], "whole: {whole}");
+    }
+}
+
+/// Sends a message of lanes that have a unit each.
+fn send_lanes(raw: &RawPorts, port: u32, flags: Flags, mask: u64, units: &[u32]) {
+    let (lanes, tag) = (mask.count_ones(), Tag::new(1));
+    let header = Header { service: 1, words: Header::words_for(1, lanes) as u8, flags, mask };
+    if lanes == 1 {
+        raw.store(port, 0, header.encode_lone(mask.trailing_zeros(), [units[0], 0], tag));
+    } else {
+        for (rank, unit) in (0..).zip(units) {
+            raw.store(port, 1 + rank, Word::new([*unit, 0, 0, 0], tag.payload()));
+        }
+        raw.store(port, 0, header.encode(tag));
+    }
+    raw.ring(port, tag.payload().into());
 }
 
 /// Posts of one port are handled in their order, however many there are, and the call behind them in the same look.

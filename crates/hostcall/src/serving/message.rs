@@ -146,6 +146,11 @@ impl Worker {
         }
     }
 
+    /// How often handlers were entered.
+    pub(crate) fn entered(&self) -> u64 {
+        self.entered
+    }
+
     /// Whether it is other programs' turn.
     #[inline(always)]
     pub(super) fn is_turn_over(&self) -> bool {

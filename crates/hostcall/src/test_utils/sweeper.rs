@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hostcall_abi::Status;
 use offload::host::StackSize;
 
 use crate::record::KernelReport;
@@ -94,6 +95,18 @@ impl Sweeper {
     /// Whether each port has left the mark of what it has taken, by which it follows memory that is put back.
     pub fn is_marked(&self) -> bool {
         self.served.shares[0].is_marked(&self.served)
+    }
+
+    /// How often handlers were entered: on the direct way once for each message, on the other one once for messages
+    /// that are alike and follow one another.
+    pub fn entered(&self) -> u64 {
+        self.worker.entered()
+    }
+
+    /// Begins to take the buffer out of service: calls that no handler has begun end. For handlers, too.
+    pub fn closer(&self) -> impl Fn() + Send + Sync + use<> {
+        let served = self.served.clone();
+        move || served.closing.set(Status::SERVER_GONE)
     }
 
     /// What was called how often.
