@@ -441,7 +441,7 @@ fn calls_that_have_not_begun_end_when_the_buffer_is_taken_out_of_service() {
         let messages = [(0, 1, 100), (1, 0b1111, 0), (2, 0b1111, 200), (3, 0b10, 300)];
         for (port, mask, first) in messages {
             let words: Vec<u32> = (0..u64::from(mask as u32).count_ones()).map(|i| first + i).collect();
-            send_lanes(&raw, port, flags, mask, &words);
+            send_lanes(&raw, 1, port, flags, mask, &words);
         }
         assert_eq!(sweeper.sweep(), 4);
         let seen = std::mem::take(&mut *seen.lock().unwrap());
@@ -469,10 +469,57 @@ fn calls_that_have_not_begun_end_when_the_buffer_is_taken_out_of_service() {
     }
 }
 
+/// Whoever waits too long is told which handlers run, and for whom.
+#[test]
+fn what_runs_is_known_while_it_runs_and_not_afterwards() {
+    for whole in [false, true] {
+        let running = Arc::new(OnceLock::<Box<dyn Fn() -> Option<(u16, u32, u64)> + Send + Sync>>::new());
+        let (runs, seen) = (running.clone(), Arc::new(Mutex::new(Vec::new())));
+        let saw = seen.clone();
+        let note = move || saw.lock().unwrap().push(runs.get().unwrap()().unwrap());
+        let service = if whole {
+            Service::batch(definition::<u32>("it", Some(1)), move |batch| {
+                note();
+                batch.reply_all(|_| {});
+            })
+        } else {
+            fixed_service("it", move |x: u32| {
+                note();
+                x
+            })
+        };
+        let mut sweeper = Sweeper::new(PortBuffer::in_process(with_window(geometry(10, 32))).unwrap(), [service]).unwrap();
+        assert!(running.set(Box::new(sweeper.running())).is_ok());
+        let raw = sweeper.device().raw();
+        send_lanes(&raw, 1, 3, Flags::REPLY, 1 << 5, &[1]);
+        send_lanes(&raw, 1, 4, Flags::REPLY, 0b110, &[1, 2]);
+        assert_eq!(sweeper.sweep(), 2);
+        let times = if whole { 1 } else { 2 };
+        let expected: Vec<_> = [(1, 3, 1 << 5)].into_iter().chain(vec![(1, 4, 0b110); times]).collect();
+        assert_eq!(*seen.lock().unwrap(), expected);
+        assert_eq!(running.get().unwrap()(), None);
+    }
+}
+
+/// What takes one call only is not taken the direct way, and keeps nobody, also behind others in its block.
+#[test]
+fn a_service_that_takes_one_call_only_is_left_for_the_other_way_whatever_was_taken_before() {
+    let add = |x: u32| x + 1;
+    let services = [fixed_service("often", add), fixed_service("once", add).once(), fixed_service("behind", add)];
+    let mut sweeper = Sweeper::new(PortBuffer::in_process(with_window(geometry(10, 32))).unwrap(), services).unwrap();
+    let raw = sweeper.device().raw();
+    for (port, service) in [(0, 1), (1, 2), (2, 2), (3, 3)] {
+        send_lanes(&raw, service, port, Flags::REPLY, 1, &[5]);
+    }
+    assert_eq!(sweeper.sweep(), 4);
+    let statuses = [0, 1, 2, 3].map(|port| ReplyHead::decode(unpack(0, |j| raw.load(port, j))).status);
+    assert_eq!(statuses, [Status::OK, Status::OK, Status::FINISHED, Status::OK]);
+}
+
 /// Sends a message of lanes that have a unit each.
-fn send_lanes(raw: &RawPorts, port: u32, flags: Flags, mask: u64, units: &[u32]) {
+fn send_lanes(raw: &RawPorts, service: u16, port: u32, flags: Flags, mask: u64, units: &[u32]) {
     let (lanes, tag) = (mask.count_ones(), Tag::new(1));
-    let header = Header { service: 1, words: Header::words_for(1, lanes) as u8, flags, mask };
+    let header = Header { service, words: Header::words_for(1, lanes) as u8, flags, mask };
     if lanes == 1 {
         raw.store(port, 0, header.encode_lone(mask.trailing_zeros(), [units[0], 0], tag));
     } else {

@@ -103,6 +103,12 @@ impl Sweeper {
         self.worker.entered()
     }
 
+    /// What runs on this thread, for handlers to ask: the number of the service, the port, and the lanes that call.
+    pub fn running(&self) -> impl Fn() -> Option<(u16, u32, u64)> + Send + Sync + use<> {
+        let core = self.worker.core.clone();
+        move || core.running().next()?.now().map(|(turn, lanes)| (turn.service(), turn.port(), lanes))
+    }
+
     /// Begins to take the buffer out of service: calls that no handler has begun end. For handlers, too.
     pub fn closer(&self) -> impl Fn() + Send + Sync + use<> {
         let served = self.served.clone();
