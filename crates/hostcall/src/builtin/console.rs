@@ -508,11 +508,11 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         move || console.is_done()
     };
     vec![
-        context.adaptive(&define::console::print(|_, _| {}), print).after_messages(print_gathered),
-        context.adaptive(&define::console::print_piece(|_, _, _, _| {}), piece),
-        context.adaptive(&define::console::format(|_, _, _, _, _, _, _| 0), format).after_messages(format_gathered),
-        context.adaptive(&define::std_system::write(|_, _| Err(0)), write).after_messages(written_gathered).brief_while(idle),
-        context.adaptive(&define::std_system::flush(|_| Err(0)), flush),
+        context.adaptive(define::console::definition::print(), print).after_messages(print_gathered),
+        context.adaptive(define::console::definition::print_piece(), piece),
+        context.adaptive(define::console::definition::format(), format).after_messages(format_gathered),
+        context.adaptive(define::std_system::definition::write(), write).after_messages(written_gathered).brief_while(idle),
+        context.adaptive(define::std_system::definition::flush(), flush),
     ]
 }
 

@@ -6,7 +6,7 @@ use super::errno;
 use crate::policy::Limits;
 use crate::service::Completion;
 use crate::service::Invocation;
-use crate::service::{Failure, HandlerResult, Service};
+use crate::service::{Definition, Failure, HandlerResult, Service};
 
 /// What all built-in services are made with.
 #[derive(Clone, Copy, Debug)]
@@ -21,28 +21,28 @@ impl Context {
     }
 
     /// The service of a definition, whose handler decodes its arguments itself and never blocks.
-    pub(super) fn inline<F>(&self, defined: &Service, handler: F) -> Service
+    pub(super) fn inline<F>(&self, definition: Definition, handler: F) -> Service
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
         let limits = self.limits;
         self.uncounted(
-            defined,
+            definition,
             move |call| if limits.call(call.tenant()) { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) },
         )
     }
 
     /// As `inline`, for handlers that may block, on the blocking pool.
-    pub(super) fn blocking<F>(&self, defined: &Service, handler: F) -> Service
+    pub(super) fn blocking<F>(&self, definition: Definition, handler: F) -> Service
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
-        self.inline(defined, handler).blocking()
+        self.inline(definition, handler).blocking()
     }
 
     /// As `inline`, for handlers that mostly need not block: they say [`Failure::WouldBlock`] when they would and may
     /// not, and are run again on the blocking pool.
-    pub(super) fn adaptive<F>(&self, defined: &Service, handler: F) -> Service
+    pub(super) fn adaptive<F>(&self, definition: Definition, handler: F) -> Service
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
@@ -51,16 +51,16 @@ impl Context {
             // A call that goes on in the blocking pool has been counted.
             if call.may_block() || limits.call(call.tenant()) { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
         };
-        self.uncounted(defined, counted).blocking_if_needed()
+        self.uncounted(definition, counted).blocking_if_needed()
     }
 
     /// A service that answers later.
-    pub(super) fn deferred<F>(&self, defined: &Service, handler: F) -> Service
+    pub(super) fn deferred<F>(&self, definition: Definition, handler: F) -> Service
     where
         F: Fn(&mut Invocation<'_>, Completion) -> Result<(), (Completion, Failure)> + Send + Sync + 'static,
     {
         let limits = self.limits;
-        Service::deferred(defined.definition().clone(), move |call, done| {
+        Service::deferred(definition, move |call, done| {
             if !limits.call(call.tenant()) {
                 return done.fail(Failure::Refused { code: errno::EDQUOT });
             }
@@ -71,11 +71,11 @@ impl Context {
     }
 
     /// As `inline`, not counted against the cap on calls.
-    pub(super) fn uncounted<F>(&self, defined: &Service, handler: F) -> Service
+    pub(super) fn uncounted<F>(&self, definition: Definition, handler: F) -> Service
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
-        Service::new(defined.definition().clone(), handler)
+        Service::new(definition, handler)
     }
 }
 

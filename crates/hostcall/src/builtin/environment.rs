@@ -23,15 +23,15 @@ fn answer(call: &mut Invocation<'_>, text: Option<&OsStr>) -> HandlerResult {
 pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> {
     let (count, arguments, variables) = (policy.clone(), policy.clone(), policy.clone());
     vec![
-        context.inline(&define::environment::arg_count(|| 0), move |call| {
+        context.inline(define::environment::definition::arg_count(), move |call| {
             call.reply(&(count.arguments.len() as u32), &[]);
             Ok(())
         }),
-        context.inline(&define::environment::arg(|_, _| None), move |call| {
+        context.inline(define::environment::definition::arg(), move |call| {
             let index = call.fixed::<u32>()?;
             answer(call, arguments.arguments.get(index as usize).map(OsString::as_os_str))
         }),
-        context.inline(&define::environment::var(|_, _| None), move |call| {
+        context.inline(define::environment::definition::var(), move |call| {
             let name = OsStr::from_bytes(call.slice()?);
             answer(call, variables.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str()))
         }),

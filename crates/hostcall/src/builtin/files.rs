@@ -15,7 +15,7 @@ use super::table::{FileTable, Open, OpenFile};
 use super::{define, errno, opening};
 use crate::policy::Policy;
 use crate::service::Invocation;
-use crate::service::{Failure, Service};
+use crate::service::{Definition, Failure, Service};
 use crate::tenant::Tenant;
 
 /// The permission bits of what is made, of which the system takes away what its user does not want.
@@ -118,24 +118,24 @@ fn seek(files: &FileTable, tenant: &Tenant, handle: u64, whence: u32, offset: i6
 }
 
 /// A service on one path that says only whether it worked.
-fn on_path<F>(context: &Context, defined: &Service, policy: &Arc<Policy>, act: F) -> Service
+fn on_path<F>(context: &Context, definition: Definition, policy: &Arc<Policy>, act: F) -> Service
 where
     F: Fn(&Policy, &[u8]) -> Result<(), u32> + Send + Sync + 'static,
 {
     let policy = policy.clone();
-    context.blocking(defined, move |call| {
+    context.blocking(definition, move |call| {
         let path = call.slice::<u8>()?;
         answer(call, act(&policy, path))
     })
 }
 
 /// A service on one open file that says only whether it worked. The call has the remaining arguments.
-fn on_file<F>(context: &Context, defined: &Service, files: &Arc<FileTable>, act: F) -> Service
+fn on_file<F>(context: &Context, definition: Definition, files: &Arc<FileTable>, act: F) -> Service
 where
     F: Fn(&OpenFile, &mut Invocation<'_>) -> Result<Result<(), u32>, Failure> + Send + Sync + 'static,
 {
     let files = files.clone();
-    context.blocking(defined, move |call| {
+    context.blocking(definition, move |call| {
         let handle = call.fixed()?;
         let result = match files.file(call.tenant(), handle) {
             Ok(file) => act(&file, call)?,
@@ -150,58 +150,58 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let mut all = Vec::new();
 
     let (p, f) = with();
-    all.push(context.blocking(&define::files::open(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::open(), move |call| {
         let path = call.slice::<u8>()?;
         let bits = call.fixed()?;
         let result = open_file(&p, &f, call.tenant(), path, bits);
         answer(call, result)
     }));
     let (p, f) = with();
-    all.push(context.blocking(&define::files::open_dir(|_| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::open_dir(), move |call| {
         let path = call.slice::<u8>()?;
         let result = open_dir(&p, &f, call.tenant(), path);
         answer(call, result)
     }));
     let f = files.clone();
     // Closing flushes, on some network file systems.
-    all.push(context.blocking(&define::files::close(|_| {}), move |call| {
+    all.push(context.blocking(define::files::definition::close(), move |call| {
         let handle = call.fixed()?;
         // A handle that was never open, or not any more, is a guest's mistake of which nobody need learn.
         let _ = f.remove(call.tenant(), handle);
         Ok(())
     }));
     let f = files.clone();
-    all.push(context.inline(&define::files::seek(|_, _, _| Err(0)), move |call| {
+    all.push(context.inline(define::files::definition::seek(), move |call| {
         let (handle, whence, offset) = (call.fixed()?, call.fixed()?, call.fixed()?);
         let result = seek(&f, call.tenant(), handle, whence, offset);
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.blocking(&define::files::stat(|_| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::stat(), move |call| {
         let handle = call.fixed()?;
         let file = f.file(call.tenant(), handle);
         let result = file.and_then(|file| check(file.file.metadata()).map(|metadata| stat(&metadata)));
         answer(call, result)
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::files::stat_path(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::stat_path(), move |call| {
         let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
         answer(call, p.mounts.at(path, follow, |place| Ok(stat(&place.metadata()?))))
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::files::rename(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::rename(), move |call| {
         let (from, to) = (call.slice::<u8>()?, call.slice::<u8>()?);
         answer(call, p.mounts.entries(from, to, |from, to| from.rename(to, RenameFlags::empty())))
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::files::create_dir(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::create_dir(), move |call| {
         let path = call.slice::<u8>()?;
         let all = call.fixed::<bool>()?;
         answer(call, if all { make_dirs(&p, path) } else { make_dir(&p, path) })
     }));
     let f = files.clone();
-    all.push(context.blocking(&define::files::next_entry(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::next_entry(), move |call| {
         let handle = call.fixed()?;
         let name = call.out::<u8>()?;
         let entry = f.dir(call.tenant(), handle).and_then(|listing| next_entry(&listing, name));
@@ -211,11 +211,11 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         Ok(())
     }));
     let remove_file = |policy: &Policy, path: &[u8]| policy.mounts.entry(path, |entry| entry.remove_file());
-    all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, remove_file));
+    all.push(on_path(context, define::files::definition::remove_file(), policy, remove_file));
     let remove_dir = |policy: &Policy, path: &[u8]| policy.mounts.entry(path, |entry| entry.remove_dir());
-    all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, remove_dir));
+    all.push(on_path(context, define::files::definition::remove_dir(), policy, remove_dir));
     let f = files.clone();
-    all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
+    all.push(context.blocking(define::files::definition::sync(), move |call| {
         let handle = call.fixed()?;
         let result = match f.get(call.tenant(), handle) {
             Ok(Open::Dir(dir)) => check(dir.dir.sync_all()),
@@ -224,7 +224,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         };
         answer(call, result)
     }));
-    all.push(on_file(context, &define::files::set_len(|_, _| Err(0)), files, |file, call| {
+    all.push(on_file(context, define::files::definition::set_len(), files, |file, call| {
         let len = call.fixed()?;
         Ok(if file.writable { check(file.file.set_len(len)) } else { Err(errno::EBADF) })
     }));

@@ -10,7 +10,7 @@ use hostcall_abi::failure::{self, Cause, Failure};
 pub(super) fn services(context: &Context) -> Vec<Service> {
     vec![
         // Neither is counted against the caps: a guest that used up its calls must still be able to say why it ends.
-        context.uncounted(&define::process::panicked(|_, _, _, _, _, _| {}), |call| {
+        context.uncounted(define::process::definition::panicked(), |call| {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
             let lanes = call.fixed::<u64>()?.count_ones();
             let [line, _] = call.fixed::<[u32; 2]>()?;
@@ -22,7 +22,7 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             call.reply(&(), &[]);
             Ok(())
         }),
-        context.uncounted(&define::process::failed(|_, _, _, _, _, _, _, _| {}), |call| {
+        context.uncounted(define::process::definition::failed(), |call| {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
             let lanes = call.fixed::<u64>()?.count_ones();
             let (cause, numbers) = (Cause(call.fixed()?), call.fixed()?);
@@ -35,7 +35,7 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             });
             Ok(())
         }),
-        context.uncounted(&define::process::asserted(|_, _, _, _, _, _, _, _| {}), |call| {
+        context.uncounted(define::process::definition::asserted(), |call| {
             let [bx, by, bz, tx, ty, tz, low, high, line, bits] = call.fixed::<[u32; 10]>()?;
             let lanes = low.count_ones() + high.count_ones();
             let (file, condition) = (call.slice::<u8>()?, call.slice::<u8>()?);
@@ -48,13 +48,13 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             });
             Ok(())
         }),
-        context.uncounted(&define::process::exit(|_| {}), |call| {
+        context.uncounted(define::process::definition::exit(), |call| {
             let code = call.fixed::<i32>()?;
             call.report().exited(code);
             call.reply(&(), &[]);
             Ok(())
         }),
-        context.uncounted(&define::process::abort(|_, _| {}), |call| {
+        context.uncounted(define::process::definition::abort(), |call| {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
             call.report().device_panicked_with(|| panic_of("aborted".into(), String::new(), 0, (block, thread), 1));
             call.reply(&(), &[]);

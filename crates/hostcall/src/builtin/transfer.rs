@@ -14,7 +14,7 @@ use super::context::Context;
 use super::table::{Direction, FileTable, OpenFile};
 use super::{define, errno};
 use crate::policy::Limits;
-use crate::service::{Failure, HandlerResult, Service};
+use crate::service::{Definition, Failure, HandlerResult, Service};
 use crate::service::{Invocation, RawOut, RawSlice};
 
 /// Where in the file.
@@ -180,15 +180,15 @@ fn write(call: &mut Invocation<'_>, files: &FileTable, limits: Limits, positione
 
 pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service> {
     type Transfer = fn(&mut Invocation<'_>, &FileTable, Limits, bool) -> HandlerResult;
-    let make = |defined: &Service, move_bytes: Transfer, positioned| {
+    let make = |definition: Definition, move_bytes: Transfer, positioned| {
         let (files, limits) = (files.clone(), context.limits);
-        context.adaptive(defined, move |call| move_bytes(call, &files, limits, positioned))
+        context.adaptive(definition, move |call| move_bytes(call, &files, limits, positioned))
     };
     vec![
-        make(&define::files::read(|_, _| Err(0)), read, false),
-        make(&define::files::read_at(|_, _, _| Err(0)), read, true),
-        make(&define::files::write(|_, _| Err(0)), write, false),
-        make(&define::files::write_at(|_, _, _| Err(0)), write, true),
+        make(define::files::definition::read(), read, false),
+        make(define::files::definition::read_at(), read, true),
+        make(define::files::definition::write(), write, false),
+        make(define::files::definition::write_at(), write, true),
     ]
 }
 

@@ -11,7 +11,7 @@ use crate::service::{Invocation, Service};
 /// so many unfinished texts are kept, of so many bytes.
 pub(crate) fn pieces_alone(texts: usize, bytes: usize) -> Service {
     let pieces = Mutex::new(Pieces::bounded(Bounds { bytes, texts }));
-    Service::new(define::console::print_piece(|_, _, _, _| {}).definition().clone(), move |call: &mut Invocation<'_>| {
+    Service::new(define::console::definition::print_piece(), move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
         let (key, last) = (call.fixed::<u64>()?, call.fixed::<bool>()?);
         let text = call.slice::<u8>()?;

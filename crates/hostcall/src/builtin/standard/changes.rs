@@ -18,7 +18,7 @@ use super::super::opening::{self, Kind, PERMISSIONS, mode_of};
 use super::super::table::{FileTable, Open};
 use super::super::{define, errno};
 use crate::policy::{Place, Policy, by_descriptor};
-use crate::service::Service;
+use crate::service::{Definition, Service};
 use crate::tenant::Tenant;
 
 /// What is changed of a file.
@@ -150,9 +150,9 @@ fn space_of_handle(files: &FileTable, tenant: &Tenant, handle: u64) -> Result<[u
 }
 
 /// A service that changes what a handle stands for; the call has the handle, and then what is changed.
-fn by_handle<A: Fixed + 'static>(context: &Context, files: &Arc<FileTable>, defined: &Service, to: fn(A) -> Change) -> Service {
+fn by_handle<A: Fixed + 'static>(context: &Context, files: &Arc<FileTable>, definition: Definition, to: fn(A) -> Change) -> Service {
     let files = files.clone();
-    context.blocking(defined, move |call| {
+    context.blocking(definition, move |call| {
         let handle = call.fixed()?;
         let to = to(call.fixed()?);
         let result = change(&files, call.tenant(), handle, to);
@@ -161,9 +161,15 @@ fn by_handle<A: Fixed + 'static>(context: &Context, files: &Arc<FileTable>, defi
 }
 
 /// As [`by_handle`], of a path, and perhaps whether a link at its end is followed.
-fn by_path<A: Fixed + 'static>(context: &Context, policy: &Arc<Policy>, defined: &Service, asks: bool, to: fn(A) -> Change) -> Service {
+fn by_path<A: Fixed + 'static>(
+    context: &Context,
+    policy: &Arc<Policy>,
+    definition: Definition,
+    asks: bool,
+    to: fn(A) -> Change,
+) -> Service {
     let policy = policy.clone();
-    context.blocking(defined, move |call| {
+    context.blocking(definition, move |call| {
         let path = call.slice::<u8>()?;
         let follow = if asks { call.fixed()? } else { true };
         let to = to(call.fixed()?);
@@ -175,33 +181,33 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     // Arguments that follow one another are read as a tuple or an array of them is.
     let owner = |[user, group]: [u32; 2]| Change::Owner(user, group);
     let mut all = vec![
-        by_handle(context, files, &define::std_files::set_mode(|_, _| Err(0)), Change::Mode),
-        by_handle(context, files, &define::std_files::set_owner(|_, _, _| Err(0)), owner),
-        by_handle(context, files, &define::std_files::set_times(|_, _| Err(0)), Change::Times),
-        by_path(context, policy, &define::std_files::set_mode_path(|_, _| Err(0)), false, Change::Mode),
-        by_path(context, policy, &define::std_files::set_owner_path(|_, _, _, _| Err(0)), true, owner),
-        by_path(context, policy, &define::std_files::set_times_path(|_, _, _| Err(0)), true, Change::Times),
+        by_handle(context, files, define::std_files::definition::set_mode(), Change::Mode),
+        by_handle(context, files, define::std_files::definition::set_owner(), owner),
+        by_handle(context, files, define::std_files::definition::set_times(), Change::Times),
+        by_path(context, policy, define::std_files::definition::set_mode_path(), false, Change::Mode),
+        by_path(context, policy, define::std_files::definition::set_owner_path(), true, owner),
+        by_path(context, policy, define::std_files::definition::set_times_path(), true, Change::Times),
     ];
     let p = policy.clone();
-    all.push(context.blocking(&define::std_files::set_len_path(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::set_len_path(), move |call| {
         let path = call.slice::<u8>()?;
         let len = call.fixed()?;
         answer(call, p.mounts.at(path, true, |place| set_len(place, len)))
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::std_files::access(|_, _, _| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::access(), move |call| {
         let path = call.slice::<u8>()?;
         let (follow, mode) = (call.fixed()?, call.fixed()?);
         answer(call, p.mounts.at(path, follow, |place| access(place, mode)))
     }));
     let f = files.clone();
-    all.push(context.blocking(&define::std_files::space(|_| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::space(), move |call| {
         let handle = call.fixed()?;
         let result = space_of_handle(&f, call.tenant(), handle);
         answer(call, result)
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::std_files::space_path(|_| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::space_path(), move |call| {
         let path = call.slice::<u8>()?;
         answer(call, p.mounts.at(path, true, |place| space_of(&place.anchor()?, place.is_writable())))
     }));

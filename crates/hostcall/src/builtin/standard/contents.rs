@@ -110,7 +110,7 @@ fn allocate(file: &OpenFile, mode: u32, at: u64, len: u64) -> Result<(), Fault> 
 
 pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service> {
     let (f, limits) = (files.clone(), context.limits);
-    let copy = context.blocking(&define::std_files::copy(|_, _, _, _, _| Err(0)), move |call| {
+    let copy = context.blocking(define::std_files::definition::copy(), move |call| {
         let (from, from_at) = (call.fixed()?, call.fixed()?);
         let (to, to_at, len) = (call.fixed()?, call.fixed()?, call.fixed::<u64>()?);
         let Some(_transfer) = limits.transfer(call.tenant(), len.min(COPIED) as usize) else {
@@ -122,14 +122,14 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
         answer(call, result)
     });
     let f = files.clone();
-    let allocate = context.blocking(&define::std_files::allocate(|_, _, _, _| Err(0)), move |call| {
+    let allocate = context.blocking(define::std_files::definition::allocate(), move |call| {
         let handle = call.fixed()?;
         let (mode, at, len) = (call.fixed()?, call.fixed()?, call.fixed()?);
         let file = f.file(call.tenant(), handle);
         answer(call, file.and_then(|file| allocate(&file, mode, at, len).map_err(Fault::number)))
     });
     let f = files.clone();
-    let sync_data = context.blocking(&define::std_files::sync_data(|_| Err(0)), move |call| {
+    let sync_data = context.blocking(define::std_files::definition::sync_data(), move |call| {
         let handle = call.fixed()?;
         let result = match f.get(call.tenant(), handle) {
             Ok(Open::Dir(dir)) => errno::check(dir.dir.sync_data()),

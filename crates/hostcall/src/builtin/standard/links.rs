@@ -37,18 +37,18 @@ fn rename(policy: &Policy, from: &[u8], to: &[u8], flags: u32) -> Result<(), u32
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> {
     let p = policy.clone();
-    let link = context.blocking(&define::std_files::link(|_, _, _| Err(0)), move |call| {
+    let link = context.blocking(define::std_files::definition::link(), move |call| {
         let (old, new) = (call.slice::<u8>()?, call.slice::<u8>()?);
         let follow = call.fixed()?;
         answer(call, p.mounts.link(old, new, follow))
     });
     let p = policy.clone();
-    let symlink = context.blocking(&define::std_files::symlink(|_, _| Err(0)), move |call| {
+    let symlink = context.blocking(define::std_files::definition::symlink(), move |call| {
         let (text, new) = (call.slice::<u8>()?, call.slice::<u8>()?);
         answer(call, symlink(&p, text, new))
     });
     let p = policy.clone();
-    let read_link = context.blocking(&define::std_files::read_link(|_, _| Err(0)), move |call| {
+    let read_link = context.blocking(define::std_files::definition::read_link(), move |call| {
         let path = call.slice::<u8>()?;
         let into = call.out::<u8>()?;
         let result = read_link(&p, path, into);
@@ -57,7 +57,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> 
         Ok(())
     });
     let p = policy.clone();
-    let rename = context.blocking(&define::std_files::rename(|_, _, _| Err(0)), move |call| {
+    let rename = context.blocking(define::std_files::definition::rename(), move |call| {
         let (from, to) = (call.slice::<u8>()?, call.slice::<u8>()?);
         let flags = call.fixed()?;
         answer(call, rename(&p, from, to, flags))

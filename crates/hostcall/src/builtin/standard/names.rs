@@ -35,7 +35,7 @@ fn resolve(net: &Net, name: &str) -> Result<Vec<IpAddr>, u32> {
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> {
     let policy = policy.clone();
-    vec![context.blocking(&define::std_net::resolve(|_, _| Err(0)), move |call| {
+    vec![context.blocking(define::std_net::definition::resolve(), move |call| {
         let name = call.str()?;
         let into = call.out::<[u32; 5]>()?;
         let result = resolve(&policy.net, name);

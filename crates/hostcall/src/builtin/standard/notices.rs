@@ -22,13 +22,13 @@ fn watcher(files: &FileTable, tenant: &Arc<Tenant>, most: usize) -> Result<Open,
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
     let f = files.clone();
     let most = context.limits.watchers;
-    let new = context.inline(&define::std_files::watcher(|| Err(0)), move |call| {
+    let new = context.inline(define::std_files::definition::watcher(), move |call| {
         let tenant = call.tenant();
         let result = watcher(&f, tenant, most).and_then(|watcher| f.insert(tenant, watcher));
         answer(call, result)
     });
     let (p, f) = (policy.clone(), files.clone());
-    let watch = context.blocking(&define::std_files::watch(|_, _, _| Err(0)), move |call| {
+    let watch = context.blocking(define::std_files::definition::watch(), move |call| {
         let handle = call.fixed()?;
         let path = call.slice::<u8>()?;
         let mask = call.fixed::<u32>()?;
@@ -37,7 +37,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         answer(call, result)
     });
     let f = files.clone();
-    let unwatch = context.inline(&define::std_files::unwatch(|_, _| Err(0)), move |call| {
+    let unwatch = context.inline(define::std_files::definition::unwatch(), move |call| {
         let (handle, watch) = (call.fixed()?, call.fixed::<i32>()?);
         let watcher = f.file(call.tenant(), handle);
         answer(call, watcher.and_then(|watcher| kernel::unwatch(&watcher.file, watch)))

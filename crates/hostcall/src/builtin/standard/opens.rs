@@ -15,7 +15,7 @@ use super::super::opening::{self, PERMISSIONS, mode_of, umask};
 use super::super::table::{FileTable, Open, OpenFile};
 use super::super::{define, errno};
 use crate::policy::{Entry, Place, Policy};
-use crate::service::Service;
+use crate::service::{Definition, Service};
 
 /// What an opened thing is, see `hostcall_abi::services::kind`.
 fn kind_of(mode: u32) -> u32 {
@@ -120,7 +120,7 @@ fn make_fifo(entry: &Entry<'_>, mode: u32) -> Result<(), Fault> {
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
     let (p, f) = (policy.clone(), files.clone());
-    let open = context.blocking(&define::std_files::open(|_, _, _| Err(0)), move |call| {
+    let open = context.blocking(define::std_files::definition::open(), move |call| {
         let path = call.slice::<u8>()?;
         let (bits, mode) = (call.fixed::<u32>()?, call.fixed::<u32>()?);
         let tenant = call.tenant();
@@ -131,17 +131,13 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         });
         answer(call, result)
     });
-    let making = |defined: &Service, make: fn(&Entry<'_>, u32) -> Result<(), Fault>| {
+    let making = |definition: Definition, make: fn(&Entry<'_>, u32) -> Result<(), Fault>| {
         let p = policy.clone();
-        context.blocking(defined, move |call| {
+        context.blocking(definition, move |call| {
             let path = call.slice::<u8>()?;
             let mode = call.fixed::<u32>()?;
             answer(call, p.mounts.entry(path, |entry| make(entry, mode)))
         })
     };
-    vec![
-        open,
-        making(&define::std_files::make_dir(|_, _| Err(0)), make_dir),
-        making(&define::std_files::make_fifo(|_, _| Err(0)), make_fifo),
-    ]
+    vec![open, making(define::std_files::definition::make_dir(), make_dir), making(define::std_files::definition::make_fifo(), make_fifo)]
 }

@@ -96,17 +96,17 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let [a, b, c] = std::array::from_fn(|_| files.clone());
     let policy = policy.clone();
     vec![
-        context.inline(&define::std_net::option(|_, _| Err(0)), move |call| {
+        context.inline(define::std_net::definition::option(), move |call| {
             let (handle, which) = (call.fixed()?, call.fixed()?);
             let result = a.socket(call.tenant(), handle).and_then(|socket| get(&socket, which));
             answer(call, result)
         }),
-        context.inline(&define::std_net::set_option(|_, _, _| Err(0)), move |call| {
+        context.inline(define::std_net::definition::set_option(), move |call| {
             let (handle, which, value) = (call.fixed()?, call.fixed()?, call.fixed()?);
             let result = b.socket(call.tenant(), handle).and_then(|socket| set(&socket, which, value));
             answer(call, result)
         }),
-        context.inline(&define::std_net::membership(|_, _, _, _| Err(0)), move |call| {
+        context.inline(define::std_net::definition::membership(), move |call| {
             let (handle, join, group, interface) = (call.fixed()?, call.fixed()?, call.fixed()?, call.fixed()?);
             let socket = c.socket(call.tenant(), handle);
             let result = socket.and_then(|socket| membership(&policy.net, &socket, join, from_wire(group)?.ip(), interface));

@@ -153,7 +153,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let with = || (policy.clone(), files.clone());
     let mut all = Vec::new();
     let (p, f) = with();
-    all.push(context.inline(&define::std_net::socket(|_, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::socket(), move |call| {
         let (family, kind) = (call.fixed()?, call.fixed()?);
         let tenant = call.tenant();
         let result = f
@@ -163,27 +163,27 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         answer(call, result)
     }));
     let (p, f) = with();
-    all.push(context.inline(&define::std_net::bind(|_, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::bind(), move |call| {
         let (handle, address) = (call.fixed()?, call.fixed()?);
         let socket = f.socket(call.tenant(), handle);
         let result = socket.and_then(|socket| bind(&p.net, &socket, from_wire(address)?));
         answer(call, result)
     }));
     let (p, f) = with();
-    all.push(context.inline(&define::std_net::listen(|_, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::listen(), move |call| {
         let (handle, backlog) = (call.fixed()?, call.fixed::<u32>()?);
         let socket = f.socket(call.tenant(), handle);
         let result = socket.and_then(|socket| listen(&p.net, &socket, backlog));
         answer(call, result)
     }));
     let (p, f) = with();
-    all.push(context.inline(&define::std_net::connect(|_, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::connect(), move |call| {
         let (handle, address) = (call.fixed()?, call.fixed()?);
         let result = f.socket(call.tenant(), handle).and_then(|socket| connect(&p.net, &socket, address));
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.inline(&define::std_net::accept(|_| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::accept(), move |call| {
         let handle = call.fixed()?;
         let tenant = call.tenant();
         let result = f.socket(tenant, handle).and_then(|socket| {
@@ -193,7 +193,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         answer(call, result)
     }));
     let (p, f) = with();
-    all.push(context.inline(&define::std_net::receive(|_, _, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::receive(), move |call| {
         let (handle, peek) = (call.fixed()?, call.fixed()?);
         let into = call.out::<u8>()?;
         let result = f.socket(call.tenant(), handle).and_then(|socket| receive(&p.net, &socket, peek, into));
@@ -202,20 +202,20 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         Ok(())
     }));
     let (p, f) = with();
-    all.push(context.inline(&define::std_net::send(|_, _, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::send(), move |call| {
         let (handle, to) = (call.fixed()?, call.fixed()?);
         let from = call.slice::<u8>()?;
         let result = f.socket(call.tenant(), handle).and_then(|socket| send(&p.net, &socket, to, from));
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.inline(&define::std_net::name(|_, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::name(), move |call| {
         let (handle, peer) = (call.fixed()?, call.fixed()?);
         let result = f.socket(call.tenant(), handle).and_then(|socket| name(&socket, peer));
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.inline(&define::std_net::shutdown(|_, _| Err(0)), move |call| {
+    all.push(context.inline(define::std_net::definition::shutdown(), move |call| {
         let (handle, how) = (call.fixed()?, call.fixed()?);
         let result = f.socket(call.tenant(), handle).and_then(|socket| shutdown(&socket, how));
         answer(call, result)

@@ -59,19 +59,19 @@ fn canonicalize(policy: &Policy, path: &[u8], into: &mut [u8]) -> Result<usize, 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
     let mut all = Vec::new();
     let f = files.clone();
-    all.push(context.blocking(&define::std_files::stat(|_| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::stat(), move |call| {
         let handle = call.fixed()?;
         let result = of_handle(&f, call.tenant(), handle);
         answer(call, result)
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::std_files::stat_path(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::stat_path(), move |call| {
         let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
         answer(call, p.mounts.at(path, follow, |place| Ok(all_of(&place.metadata()?))))
     }));
     let f = files.clone();
-    all.push(context.blocking(&define::std_files::list(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::list(), move |call| {
         let handle = call.fixed()?;
         let into = call.out::<u8>()?;
         let result = f.dir(call.tenant(), handle).and_then(|listing| batch(&listing, into));
@@ -80,20 +80,20 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         Ok(())
     }));
     let f = files.clone();
-    all.push(context.inline(&define::std_files::duplicate(|_| Err(0)), move |call| {
+    all.push(context.inline(define::std_files::definition::duplicate(), move |call| {
         let handle = call.fixed()?;
         let tenant = call.tenant();
         let result = f.duplicate(tenant, handle);
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.inline(&define::std_files::rewind(|_| Err(0)), move |call| {
+    all.push(context.inline(define::std_files::definition::rewind(), move |call| {
         let handle = call.fixed()?;
         let result = f.dir(call.tenant(), handle).map(|dir| dir.rewind());
         answer(call, result)
     }));
     let p = policy.clone();
-    all.push(context.blocking(&define::std_files::canonicalize(|_, _| Err(0)), move |call| {
+    all.push(context.blocking(define::std_files::definition::canonicalize(), move |call| {
         let path = call.slice::<u8>()?;
         let into = call.out::<u8>()?;
         let result = canonicalize(&p, path, into);

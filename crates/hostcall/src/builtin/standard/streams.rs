@@ -41,14 +41,14 @@ fn of_kind(mode: u64) -> [u64; 16] {
 
 pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<Source>, console: &Arc<Console>) -> Vec<Service> {
     let (f, i) = (files.clone(), input.clone());
-    let as_file = context.inline(&define::std_system::input(|| Err(0)), move |call| {
+    let as_file = context.inline(define::std_system::definition::input(), move |call| {
         let tenant = call.tenant();
         let file = f.room(tenant).and_then(|room| room.take(check(i.file())?.ok_or(errno::ESPIPE)?));
         let result = file.and_then(|file| f.insert(tenant, Open::File(Arc::new(OpenFile::new(file, true, false, false)))));
         answer(call, result)
     });
     let (i, c) = (input.clone(), console.clone());
-    let stream = context.inline(&define::std_system::stream(|_| Err(0)), move |call| {
+    let stream = context.inline(define::std_system::definition::stream(), move |call| {
         let result = match call.fixed::<u32>()? {
             // What is at its end from the beginning is as `/dev/null`.
             0 => i.descriptor().map_or(Ok(of_kind(DEVICE)), of),
@@ -58,7 +58,7 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
         answer(call, result)
     });
     let (i, c) = (input.clone(), console.clone());
-    let terminal = context.inline(&define::std_system::terminal(|_| Err(0)), move |call| {
+    let terminal = context.inline(define::std_system::definition::terminal(), move |call| {
         let stream = match call.fixed::<u32>()? {
             0 => Ok(i.descriptor()),
             number @ 1..=2 => Ok(c.descriptor(number)),

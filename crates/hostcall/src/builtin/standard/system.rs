@@ -53,7 +53,7 @@ fn text(call: &mut Invocation<'_>, text: Option<&[u8]>) -> HandlerResult {
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
     let (start, variables, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), policy.clone(), input.clone());
     vec![
-        context.adaptive(&define::std_system::stdin(|_| Err(0)), move |call| {
+        context.adaptive(define::std_system::definition::stdin(), move |call| {
             let out = call.raw_out()?;
             let (into, mut scratch) = match out {
                 RawOut::Staged(region) => (std::ptr::slice_from_raw_parts_mut(region.as_ptr(), region.len()), None),
@@ -77,17 +77,17 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
             }
             Ok(())
         }),
-        context.inline(&define::std_system::entropy(|_| Err(0)), |call| {
+        context.inline(define::std_system::definition::entropy(), |call| {
             let into = call.out::<u8>()?;
             let result = check(entropy(into)).map(|()| into.len() as u32);
             call.reply(&result, &[&into[..]]);
             Ok(())
         }),
-        context.inline(&define::std_system::variable(|_, _| None), move |call| {
+        context.inline(define::std_system::definition::variable(), move |call| {
             let index = call.fixed()?;
             text(call, variable(&variables, index).as_deref())
         }),
-        context.inline(&define::std_system::rest(|_, _, _, _| None), move |call| {
+        context.inline(define::std_system::definition::rest(), move |call| {
             let (list, index, from) = (call.fixed::<u32>()?, call.fixed::<u32>()?, call.fixed::<u32>()?);
             let whole = match list {
                 0 => policy.arguments.get(index as usize).map(|argument| argument.as_bytes().to_vec()),
@@ -96,7 +96,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
             };
             text(call, whole.as_deref().map(|whole| whole.get(from as usize..).unwrap_or_default()))
         }),
-        context.inline(&define::std_system::error_text(|_, _| 0), |call| {
+        context.inline(define::std_system::definition::error_text(), |call| {
             let errno = call.fixed::<u32>()?;
             let into = call.out::<u8>()?;
             let text = error_text(errno);
@@ -105,12 +105,12 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
             call.reply(&(text.len() as u32), &[&into[..fits]]);
             Ok(())
         }),
-        context.inline(&define::std_system::identity(|| [0; 3]), |call| {
+        context.inline(define::std_system::definition::identity(), |call| {
             let identity = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw(), umask()];
             call.reply(&identity, &[]);
             Ok(())
         }),
-        context.inline(&define::std_system::start(|_| 0), move |call| {
+        context.inline(define::std_system::definition::start(), move |call| {
             let into = call.out::<u8>()?;
             let fits = start.len().min(into.len());
             into[..fits].copy_from_slice(&start[..fits]);

@@ -15,7 +15,7 @@ use super::super::define;
 use super::super::table::{FileTable, Open};
 use super::input::Source;
 use super::reactor::{Answer, FEW, Reactor, Waiting, Watched, happened_now, lock_of};
-use crate::service::{Completion, Failure, Invocation, Service};
+use crate::service::{Completion, Definition, Failure, Invocation, Service};
 use crate::tenant::Tenant;
 
 /// The most handles of one `poll`.
@@ -71,7 +71,7 @@ pub(super) fn services(
 ) -> Vec<Service> {
     let waitable = Waitable { files: files.clone(), input: input.clone(), console: console.clone() };
     let (f, r) = (files.clone(), reactor.clone());
-    let wait = context.deferred(&define::std_net::wait(|_, _| Err(0)), move |call, done| {
+    let wait = context.deferred(define::std_net::definition::wait(), move |call, done| {
         let (handle, events) = match (call.fixed::<u64>(), call.fixed::<u32>()) {
             (Ok(handle), Ok(events)) => (handle, events & event::ASKED),
             (Err(error), _) | (_, Err(error)) => return Err((done, error.into())),
@@ -94,9 +94,9 @@ pub(super) fn services(
         r.add(call.tenant(), Waiting { watched: vec![(Watched::Socket(socket), events)], deadline, answer });
         Ok(())
     });
-    let polling = |defined: &Service, most: usize, answer: fn(Completion) -> Answer| {
+    let polling = |definition: Definition, most: usize, answer: fn(Completion) -> Answer| {
         let (w, r) = (waitable.clone(), reactor.clone());
-        context.deferred(defined, move |call, done| {
+        context.deferred(definition, move |call, done| {
             let (asked, nanos) = match (call.slice::<[u64; 2]>(), call.fixed::<i64>()) {
                 (Ok(asked), Ok(nanos)) => (asked, nanos),
                 (Err(error), _) | (_, Err(error)) => return Err((done, Failure::from(error))),
@@ -111,10 +111,10 @@ pub(super) fn services(
             Ok(())
         })
     };
-    let poll = polling(&define::std_net::poll(|_, _| Err(0)), POLLED, Answer::Poll);
-    let poll_any = polling(&define::std_net::poll_any(|_, _| Err(0)), MANY, Answer::Count);
+    let poll = polling(define::std_net::definition::poll(), POLLED, Answer::Poll);
+    let poll_any = polling(define::std_net::definition::poll_any(), MANY, Answer::Count);
     let w = waitable;
-    let poll_now = context.adaptive(&define::std_net::poll_now(|_, _| Err(0)), move |call| {
+    let poll_now = context.adaptive(define::std_net::definition::poll_now(), move |call| {
         let asked = call.slice::<[u64; 2]>()?;
         if asked.len() > FEW && !call.may_block() {
             return Err(Failure::WouldBlock);
@@ -152,7 +152,7 @@ fn lock(context: &Context, files: &Arc<FileTable>, reactor: &Arc<Reactor>) -> Se
         Ok((call.fixed()?, call.fixed()?))
     }
     let (files, reactor) = (files.clone(), reactor.clone());
-    context.deferred(&define::std_files::lock(|_, _| Err(0)), move |call, done| {
+    context.deferred(define::std_files::definition::lock(), move |call, done| {
         let (handle, number) = match arguments::<u64, u32>(call) {
             Ok(arguments) => arguments,
             Err(failure) => return Err((done, failure)),

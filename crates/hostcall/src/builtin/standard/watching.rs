@@ -48,13 +48,13 @@ fn change(files: &FileTable, input: &Source, tenant: &Tenant, set: u64, how: (u3
 
 pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<Source>, reactor: &Arc<Reactor>) -> Vec<Service> {
     let f = files.clone();
-    let alarm = context.inline(&define::std_watch::alarm(|| Err(0)), move |call| {
+    let alarm = context.inline(define::std_watch::definition::alarm(), move |call| {
         let tenant = call.tenant();
         let result = f.room(tenant).and_then(Alarm::new).and_then(|alarm| f.insert(tenant, Open::Alarm(Arc::new(alarm))));
         answer(call, result)
     });
     let f = files.clone();
-    let ring = context.inline(&define::std_watch::ring(|_| ()), move |call| {
+    let ring = context.inline(define::std_watch::definition::ring(), move |call| {
         let handle = call.fixed()?;
         // Nobody waits for an answer.
         if let Ok(alarm) = alarm_of(&f, call.tenant(), handle) {
@@ -64,19 +64,19 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
         Ok(())
     });
     let f = files.clone();
-    let set = context.inline(&define::std_watch::set(|| Err(0)), move |call| {
+    let set = context.inline(define::std_watch::definition::set(), move |call| {
         let tenant = call.tenant();
         let result = f.room(tenant).and_then(Set::new).and_then(|set| f.insert(tenant, Open::Set(Arc::new(set))));
         answer(call, result)
     });
     let (f, i) = (files.clone(), input.clone());
-    let change = context.inline(&define::std_watch::change(|_, _, _, _, _| Err(0)), move |call| {
+    let change = context.inline(define::std_watch::definition::change(), move |call| {
         let (set, operation, handle, events, data) = (call.fixed()?, call.fixed()?, call.fixed()?, call.fixed()?, call.fixed()?);
         let result = change(&f, &i, call.tenant(), set, (operation, events, data), handle);
         answer(call, result)
     });
     let (f, r) = (files.clone(), reactor.clone());
-    let wait = context.deferred(&define::std_watch::wait(|_, _, _, _| Err(0)), move |call, done| {
+    let wait = context.deferred(define::std_watch::definition::wait(), move |call, done| {
         let mut arguments = || Ok::<_, Failure>((call.fixed::<u64>()?, call.fixed::<u64>()?, call.fixed::<i64>()?, call.fixed::<u32>()?));
         let (set, alarm, nanos, most) = match arguments() {
             Ok(arguments) => arguments,
