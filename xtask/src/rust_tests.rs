@@ -112,40 +112,47 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         None => build_tool(sh)?,
     };
     let suites = arguments.suite.map_or_else(|| vec![Suite::Core, Suite::Alloc, Suite::Std], |suite| vec![suite]);
-    let mut problems = Vec::new();
-    for suite in suites {
-        let lists = arguments.lists(suite)?;
-        if let (Some(target), Some(dir)) = (&arguments.target_device, &arguments.output) {
-            problems.extend(images::build(&tool, arguments, suite, &lists, target, dir)?);
-            continue;
-        }
-        match &arguments.images {
-            None => {
-                let parts = arguments.device.starts_with("cuda");
-                let place = place(suite, parts);
-                let targets = layout::write(suite, &lists, &arguments.device, &place, parts)?;
-                let chosen = targets.iter().filter(|target| arguments.wants(&target.name));
-                let runnable =
-                    chosen.map(|target| Runnable { target: target.name.clone(), command: test(&tool, arguments, &place, target) });
-                problems.extend(run_suite(arguments, suite, &lists, runnable.collect())?);
-            }
-            Some(dir) => {
-                let unpacked = sh.create_temp_dir()?;
-                let all = images::unpack(dir, suite, unpacked.path(), |target| arguments.wants(target))?;
-                fs::create_dir_all(unpacked.path().join("root/tmp"))?;
-                let runnable = all.into_iter().map(|(target, image)| {
-                    let mut command = hostcall(&tool, "exec", arguments, unpacked.path());
-                    command.arg("--quiet").arg("--").arg(image).args(&arguments.filter);
-                    Runnable { target, command }
-                });
-                problems.extend(run_suite(arguments, suite, &lists, runnable.collect())?);
-            }
-        }
-    }
+    let one = |suite: &Suite| run_one(&tool, arguments, *suite);
+    // Beside one another, since each is built by one processor for most of the time. A GPU they would take from each
+    // other.
+    let found: Vec<Result<Vec<String>>> = if arguments.device.starts_with("sim") && arguments.target_device.is_none() {
+        std::thread::scope(|scope| {
+            let suites: Vec<_> = suites.iter().map(|suite| scope.spawn(move || one(suite))).collect();
+            suites.into_iter().map(|suite| suite.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    } else {
+        suites.iter().map(one).collect()
+    };
+    let problems = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
     if problems.is_empty() {
         return Ok(());
     }
     bail!("{} are not as they should be:\n  {}", problems.len(), problems.join("\n  "))
+}
+
+/// Builds or runs a suite: what is not as listed.
+fn run_one(tool: &Path, arguments: &Arguments, suite: Suite) -> Result<Vec<String>> {
+    let lists = arguments.lists(suite)?;
+    if let (Some(target), Some(dir)) = (&arguments.target_device, &arguments.output) {
+        return images::build(tool, arguments, suite, &lists, target, dir);
+    }
+    let Some(dir) = &arguments.images else {
+        let parts = arguments.device.starts_with("cuda");
+        let place = place(suite, parts);
+        let targets = layout::write(suite, &lists, &arguments.device, &place, parts)?;
+        let chosen = targets.iter().filter(|target| arguments.wants(&target.name));
+        let runnable = chosen.map(|target| Runnable { target: target.name.clone(), command: test(tool, arguments, &place, target) });
+        return run_suite(arguments, suite, &lists, runnable.collect());
+    };
+    let unpacked = Shell::new()?.create_temp_dir()?;
+    let all = images::unpack(dir, suite, unpacked.path(), |target| arguments.wants(target))?;
+    fs::create_dir_all(unpacked.path().join("root/tmp"))?;
+    let runnable = all.into_iter().map(|(target, image)| {
+        let mut command = hostcall(tool, "exec", arguments, unpacked.path());
+        command.arg("--quiet").arg("--").arg(image).args(&arguments.filter);
+        Runnable { target, command }
+    });
+    run_suite(arguments, suite, &lists, runnable.collect())
 }
 
 /// Where a suite is built.
@@ -181,6 +188,8 @@ fn run_suite(arguments: &Arguments, suite: Suite, lists: &Lists, all: Vec<Runnab
         of_target.0.extend(found);
         of_target.1 += &text;
     }
+    // What is said of a suite stays together.
+    let _together = std::io::stdout().lock();
     for (target, (found, text)) in &targets {
         for problem in lists.of(target, &arguments.device).compare(found, arguments.filter.is_some()) {
             let name = problem.split(' ').next().unwrap_or_default();

@@ -146,7 +146,8 @@ impl Worker {
         }
     }
 
-    /// How often handlers were entered.
+    /// See [`Sweeper`](crate::test_utils::Sweeper).
+    #[cfg(feature = "test-utils")]
     pub(crate) fn entered(&self) -> u64 {
         self.entered
     }
