@@ -501,6 +501,21 @@ fn what_runs_is_known_while_it_runs_and_not_afterwards() {
     }
 }
 
+/// Who makes a service of a definition may have another idea of its result than the definition has: the definition is
+/// right, and there is no room for more.
+#[test]
+fn a_handler_whose_result_is_not_the_definitions_is_not_called_the_direct_way() {
+    for (defined, expected) in [(1, Status::TOO_LARGE), (16, Status::OK)] {
+        let service = hostcall::__private::typed(definition::<u32>("it", Some(defined)), |x: u32| Ok([x; 9]));
+        let mut sweeper = Sweeper::new(PortBuffer::in_process(with_window(geometry(4, 32))).unwrap(), [service]).unwrap();
+        let raw = sweeper.device().raw();
+        send_lanes(&raw, 1, 0, Flags::REPLY, 1, &[7]);
+        assert_eq!(sweeper.sweep(), 1);
+        let head = ReplyHead::decode(unpack(0, |j| raw.load(0, j)));
+        assert_eq!((head.status, head.dwords), (expected, if expected == Status::OK { 9 } else { 1 }));
+    }
+}
+
 /// What takes one call only is not taken the direct way, and keeps nobody, also behind others in its block.
 #[test]
 fn a_service_that_takes_one_call_only_is_left_for_the_other_way_whatever_was_taken_before() {
