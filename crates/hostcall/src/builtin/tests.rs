@@ -25,6 +25,8 @@ mod mounts;
 mod options;
 #[cfg(target_os = "linux")]
 mod printing;
+mod sockets;
+mod surroundings;
 mod unix;
 mod waits;
 

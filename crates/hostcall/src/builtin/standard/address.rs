@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 use super::super::errno;
 
 /// An address on the wire.
-pub(super) type Wire = [u32; 8];
+pub(in super::super) type Wire = [u32; 8];
 /// No address.
-pub(super) const NONE: Wire = [0; 8];
+pub(in super::super) const NONE: Wire = [0; 8];
 
 /// The address, which came from the device.
 pub(super) fn from_wire(wire: Wire) -> Result<SocketAddr, u32> {
@@ -36,7 +36,7 @@ pub(super) fn units(address: IpAddr) -> [u32; 4] {
 }
 
 /// An address for the device.
-pub(super) fn to_wire(address: SocketAddr) -> Wire {
+pub(in super::super) fn to_wire(address: SocketAddr) -> Wire {
     let [a, b, c, d] = units(address.ip());
     let (family, flow, scope) = match address {
         SocketAddr::V4(_) => (4, 0, 0),

@@ -3,7 +3,7 @@
 //! [`hostcall_abi::std_services`] defines them. None of them blocks a serving thread. Calls that wait for the network
 //! hold no thread at all: they are in the [`reactor`].
 
-mod address;
+pub(super) mod address;
 mod changes;
 mod contents;
 mod input;
@@ -12,7 +12,7 @@ mod names;
 mod notices;
 mod opens;
 mod options;
-mod reactor;
+pub(super) mod reactor;
 mod sockets;
 mod stat;
 mod streams;

@@ -35,7 +35,7 @@ use waits::Waits;
 /// How often the reactor looks whether what it waits for is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
 /// The most things of a call that a serving thread looks at itself.
-pub(super) const FEW: usize = 64;
+pub(in super::super) const FEW: usize = 64;
 
 #[derive(Debug, Default)]
 struct Inbox {
