@@ -68,3 +68,30 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
     });
     vec![as_file, stream, terminal]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_what_the_system_says() {
+        let file = tempfile::tempfile().unwrap();
+        let (known, metadata) = (of(file.as_fd()).unwrap(), file.metadata().unwrap());
+        assert_eq!([known[stat::DEV], known[stat::INO]], [metadata.dev(), metadata.ino()]);
+        assert_eq!(terminal_size(file.as_fd()), Err(errno::ENOTTY));
+    }
+
+    #[test]
+    fn a_terminal_has_the_size_that_it_was_given() {
+        let Ok(terminal) = File::options().read(true).write(true).open("/dev/ptmx") else {
+            println!("skipped: this machine gives no terminal");
+            return;
+        };
+        let size = rustix::termios::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 640, ws_ypixel: 480 };
+        rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+        assert_eq!(terminal_size(terminal.as_fd()), Ok([24, 80, 640, 480]));
+    }
+}

@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use hostcall_abi::Flags;
-use hostcall_abi::std_services::{event, open};
+use hostcall_abi::std_services::{event, open, option};
 use rustix::fs::{FlockOperation, flock};
 
 use super::*;
 use crate::__private::{Geometry, PortBuffer};
+use crate::builtin::standard::address::{NONE, to_wire};
 use crate::test_utils::{MockDevice, MockWave};
 use crate::{Awake, Server};
 
@@ -32,6 +33,7 @@ impl Served {
         let host = tempfile::tempdir().unwrap();
         let mut policy = Policy::new();
         policy.dir(&DirGrant::new(host.path(), "/data", Access::ReadWrite).with_special_files()).unwrap();
+        policy.net_allow("127.0.0.1:*".parse().unwrap());
         let builtins = Builtins::new(policy, Console::new(Sink::Null, Sink::Null));
         // Without those of its own, so that numbers are those in the order of registration.
         let server = Server::without_device().without_built_in().services(builtins.services()).start().unwrap();
@@ -137,6 +139,95 @@ fn an_output_that_is_no_descriptor_can_always_be_written() {
     let served = Served::new();
     let asked = [[1, u64::from(event::IN | event::OUT)], [2, u64::from(event::IN)]];
     assert_eq!(served.poll_now(&asked, 2), Ok((1, vec![event::OUT, 0])));
+}
+
+#[test]
+fn what_happened_to_each_of_some_handles_is_told_in_their_order() {
+    let served = Served::new();
+    let asked = [[1, u64::from(event::IN | event::OUT)], [77 << 32, 0], [2, u64::from(event::OUT)], [0, u64::from(event::IN)]];
+    let told = [event::OUT | event::INVALID << 16, event::OUT | (event::IN | event::HANG_UP) << 16, 0, 0, 0, 0, 0, 0];
+    assert_eq!(served.poll(&asked, LONG), Ok(told));
+    assert_eq!(served.poll_any(&asked, LONG), Ok(4));
+}
+
+/// One that was not ready at first: nothing is told but what was asked for.
+#[test]
+fn what_is_waited_for_is_told_and_nothing_else() {
+    let served = Served::new();
+    rustix::fs::mkfifoat(rustix::fs::CWD, served.host.path().join("fifo"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let fifo = served.open("/data/fifo", open::READ | open::WRITE);
+    let asked = [[fifo, u64::from(event::IN)]];
+    let served = &served;
+    std::thread::scope(|scope| {
+        let waits: Vec<_> = (0..3).map(|_| scope.spawn(move || served.poll(&asked, LONG))).collect();
+        while served.poll_now(&[[fifo, u64::from(event::OUT)]], 1) != Ok((1, vec![event::OUT])) {}
+        std::thread::sleep(Duration::from_millis(20));
+        let writer = std::fs::OpenOptions::new().write(true).open(served.host.path().join("fifo"));
+        writer.unwrap().write_all(b"text").unwrap();
+        for wait in waits {
+            assert_eq!(wait.join().unwrap(), Ok([event::IN, 0, 0, 0, 0, 0, 0, 0]));
+        }
+    });
+}
+
+/// A connection of which one end can take no more, and its other end.
+fn full(served: &Served) -> (u64, std::net::TcpStream) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let socket = served.call::<Result<u64, u32>>("StdNet__socket", &args().with(4u32).with(1u32)).unwrap();
+    // It is done, or goes on: the listener says.
+    let _ = served.call::<Result<(), u32>>("StdNet__connect", &args().with(socket).with(to_wire(listener.local_addr().unwrap())));
+    let (peer, _) = listener.accept().unwrap();
+    let mut full = 0;
+    // It has to be full for a while: what was sent leaves room when it has arrived.
+    while full < 50 {
+        match served.call::<Result<u32, u32>>("StdNet__send", &args().with(socket).with(NONE).text([7; 1 << 15])) {
+            Ok(_) => full = 0,
+            Err(error) => {
+                assert_eq!(error, errno::EAGAIN);
+                full += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+    (socket, peer)
+}
+
+/// Reads all that was sent there, as long as anything comes.
+fn drain(mut peer: &std::net::TcpStream) {
+    peer.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    while std::io::Read::read(&mut peer, &mut [0; 1 << 16]).is_ok_and(|read| read > 0) {}
+}
+
+#[test]
+fn who_waits_to_write_is_told_after_who_waits_to_read_at_the_same_place() {
+    let served = Served::new();
+    let (socket, mut peer) = full(&served);
+    let wait = |events: u32| served.poll(&[[socket, u64::from(events)]], LONG);
+    std::thread::scope(|scope| {
+        let (reads, writes) = (scope.spawn(|| wait(event::IN)), scope.spawn(|| wait(event::OUT)));
+        std::thread::sleep(Duration::from_millis(20));
+        peer.write_all(b"text").unwrap();
+        assert_eq!(reads.join().unwrap().map(|events| events[0]), Ok(event::IN));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!writes.is_finished(), "there is no room");
+        drain(&peer);
+        assert_eq!(writes.join().unwrap().map(|events| events[0]), Ok(event::OUT));
+    });
+}
+
+#[test]
+fn a_socket_has_a_timeout_for_each_way() {
+    let served = Served::new();
+    let (socket, _peer) = full(&served);
+    let set = |which: u32, nanos: i64| {
+        let option = args().with(socket).with(which).with(nanos.cast_unsigned());
+        assert_eq!(served.call::<Result<(), u32>>("StdNet__set_option", &option), Ok(()));
+    };
+    let wait = |events: u32| served.call::<Result<(), u32>>("StdNet__wait", &args().with(socket).with(events));
+    (set(option::RECEIVE_TIMEOUT, SOON), set(option::SEND_TIMEOUT, LONG));
+    assert_eq!(wait(event::IN), Err(errno::EAGAIN));
+    (set(option::RECEIVE_TIMEOUT, LONG), set(option::SEND_TIMEOUT, SOON));
+    assert_eq!(wait(event::OUT), Err(errno::EAGAIN));
 }
 
 /// One handle is ready, and that something can be read.
@@ -276,6 +367,39 @@ fn a_wait_in_a_set_is_ended_by_its_members_and_by_its_alarm() {
         }
     });
     assert!(served.server.collect().is_success());
+}
+
+/// An edge is told to one of those who wait in a set, and the others wait on.
+#[cfg(target_os = "linux")]
+#[test]
+fn each_of_those_who_wait_in_a_set_is_told_something() {
+    const EDGE: u32 = 1 << 31;
+    let served = Served::new();
+    rustix::fs::mkfifoat(rustix::fs::CWD, served.host.path().join("fifo"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let fifo = served.open("/data/fifo", open::READ);
+    let mut writer = std::fs::OpenOptions::new().write(true).open(served.host.path().join("fifo")).unwrap();
+    let set = served.made("StdWatch__set");
+    assert_eq!(served.change(set, 1, fifo, event::IN | EDGE, 77), Ok(()));
+    let served = &served;
+    for _ in 0..10 {
+        std::thread::scope(|scope| {
+            let mut waits: Vec<_> = (0..3).map(|_| scope.spawn(move || served.wait(set, 0, LONG, 6))).collect();
+            std::thread::sleep(Duration::from_millis(5));
+            while !waits.is_empty() {
+                writer.write_all(b"text").unwrap();
+                let begun = Instant::now();
+                while !waits.iter().any(|wait| wait.is_finished()) {
+                    assert!(begun.elapsed() < Duration::from_secs(60), "nobody is told");
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                let (told, others) = waits.into_iter().partition::<Vec<_>, _>(|wait| wait.is_finished());
+                for wait in told {
+                    assert_eq!(wait.join().unwrap(), Ok(vec![[u64::from(event::IN), 77]]));
+                }
+                waits = others;
+            }
+        });
+    }
 }
 
 #[cfg(target_os = "linux")]
