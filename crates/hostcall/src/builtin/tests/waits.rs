@@ -369,6 +369,26 @@ fn a_wait_in_a_set_is_ended_by_its_members_and_by_its_alarm() {
     assert!(served.server.collect().is_success());
 }
 
+/// An alarm that was rung once wakes all who wait for it, whoever hears it first.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_alarm_wakes_all_who_wait_for_it_among_others() {
+    let served = Served::new();
+    rustix::fs::mkfifoat(rustix::fs::CWD, served.host.path().join("fifo"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let (fifo, alarm) = (served.open("/data/fifo", open::READ | open::WRITE), served.made("StdWatch__alarm"));
+    let served = &served;
+    std::thread::scope(|scope| {
+        let asked = [[fifo, u64::from(event::IN)], [alarm, u64::from(event::IN)]];
+        let waits: Vec<_> = (0..3).map(|_| scope.spawn(move || served.poll(&asked, LONG))).collect();
+        // Until all of them wait in the reactor.
+        std::thread::sleep(Duration::from_millis(200));
+        served.ring(alarm);
+        for wait in waits {
+            assert_eq!(wait.join().unwrap(), Ok([event::IN << 16, 0, 0, 0, 0, 0, 0, 0]));
+        }
+    });
+}
+
 /// An edge is told to one of those who wait in a set, and the others wait on.
 #[cfg(target_os = "linux")]
 #[test]
