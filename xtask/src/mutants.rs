@@ -61,9 +61,9 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let noticed = output.join("noticed.txt");
     sh.write_file(&noticed, found.noticed())?;
     sh.write_file(output.join("missed.txt"), found.missed.iter().map(|name| format!("{name}\n")).collect::<String>())?;
-    println!("{}", found.rate());
-    println!("which tests notice what: {}", noticed.display());
     let known = known(&sh.read_file(super::root().join("xtask/mutants.toml"))?)?;
+    println!("{}", found.rate(&known));
+    println!("which tests notice what: {}", noticed.display());
     found.compare(&known, shard.is_none() && only.is_none() && !switches)
 }
 
@@ -157,13 +157,19 @@ impl Found {
         self.caught.len() + self.timeout.len()
     }
 
-    fn rate(&self) -> String {
+    /// How many were noticed: of all, and of those that are another program at all. A rule is broken into an equivalent
+    /// one if its reason says so.
+    fn rate(&self, known: &BTreeMap<String, String>) -> String {
+        let is_equivalent = |name: &&String| known.get(&placeless(name)).is_some_and(|reason| reason.starts_with("equivalent: "));
         let (noticed, all) = (self.noticed_count(), self.noticed_count() + self.missed.len());
+        let equivalent = self.missed.iter().filter(is_equivalent).count();
+        let percent = |all: usize| 100.0 * noticed as f64 / all as f64;
         format!(
-            "{noticed} of {all} broken rules were noticed ({:.1} %), {} of them by a test that hangs; {} more do not compile, \
-             and {} were not tried",
-            100.0 * noticed as f64 / all as f64,
+            "{noticed} of {all} broken rules were noticed ({:.1} %), {} of them by a test that hangs; {equivalent} are \
+             equivalent to what they were ({:.1} % of the others were noticed); {} more do not compile, and {} were not tried",
+            percent(all),
             self.timeout.len(),
+            percent(all - equivalent),
             self.unviable.len(),
             self.left.len()
         )
@@ -213,7 +219,7 @@ mod tests {
         assert_eq!((name.as_str(), tests.len()), (MISSED, 2));
         let found = Found { caught: vec![name.clone()], tests: BTreeMap::from([(name, tests)]), ..Found::default() };
         assert_eq!(found.noticed(), format!("{MISSED}\n    a::c\n    d\n"));
-        assert!(found.rate().starts_with("1 of 1 broken rules were noticed (100.0 %)"));
+        assert!(found.rate(&BTreeMap::new()).starts_with("1 of 1 broken rules were noticed (100.0 %)"));
     }
 
     #[test]
@@ -223,7 +229,12 @@ mod tests {
         let mut found = Found::said(outcomes, vec!["d".to_owned()]);
         found.extend(Found { missed: vec!["e".to_owned()], ..Found::default() });
         assert_eq!(found.noticed(), "a\n    t\nb\n    (a test hangs)\n    u\n");
-        assert!(found.rate().starts_with("2 of 4 broken rules were noticed (50.0 %), 1 of them by a test that hangs; 1 more"));
+        let known = [("c", "equivalent: both are one"), ("e", "equivalent but for time: one is slower")];
+        let known = known.map(|(name, reason)| (name.to_owned(), reason.to_owned())).into();
+        let rate = found.rate(&known);
+        let expected = "2 of 4 broken rules were noticed (50.0 %), 1 of them by a test that hangs; 1 are equivalent to what they were \
+                        (66.7 % of the others were noticed); 1 more";
+        assert!(rate.starts_with(expected), "{rate}");
         let name = "src/a.rs:1:2: replace + with * in <impl Add for A>::add";
         assert_eq!(escaped(name), r"src/a\.rs:1:2: replace \+ with \* in <impl Add for A>::add");
     }
