@@ -531,6 +531,42 @@ fn a_service_that_takes_one_call_only_is_left_for_the_other_way_whatever_was_tak
     assert_eq!(statuses, [Status::OK, Status::OK, Status::FINISHED, Status::OK]);
 }
 
+/// A device may say that a message goes on behind the place where requests end. Nothing there is read.
+#[test]
+fn a_message_that_would_end_behind_its_port_is_malformed_both_ways() {
+    for direct in [true, false] {
+        for missing in [0, 1, 5] {
+            let mut side = Side::new(direct, with_window(geometry(2, 32)), Tag::new(0));
+            let geometry = *side.sweeper.device().memory().geometry();
+            let words = Header::words_for(40, 1);
+            // It has its place, or lacks some words of it.
+            let base = geometry.request_words - 1 - words + missing;
+            for i in 0..base {
+                side.raw.send(0, i, Tag::new(i as u16 + 1), 7, Flags::default(), 1, &[16 * i, 0]);
+            }
+            let posts = Tag::new(base as u16);
+            side.raw.ring(0, posts.payload().into());
+            assert_eq!(side.sweep(), base);
+            side.seen.lock().unwrap().clear();
+            let tag = posts.next();
+            let header = Header { service: 8, words: words as u8, flags: Flags::REPLY, mask: 1 };
+            for j in 0..words - missing {
+                side.raw.store(0, base + 1 + j, Word::new([0; 4], tag.payload()));
+            }
+            // The next port's lie behind, and could be taken for the missing ones.
+            (0..missing).for_each(|j| side.raw.store(1, j, Word::new([0; 4], tag.payload())));
+            side.raw.store(0, base, header.encode_lone(0, [16, 0], tag));
+            side.raw.ring(0, tag.payload().into());
+            assert_eq!(side.sweep(), 1);
+            let status = ReplyHead::decode(unpack(0, |j| side.raw.load(0, j))).status;
+            let (expected, entered) = if missing == 0 { (Status::OK, 1) } else { (Status::MALFORMED, 0) };
+            assert_eq!((status, side.seen.lock().unwrap().len()), (expected, entered), "{missing} words, direct: {direct}");
+            let report = side.sweeper.take_report();
+            assert_eq!((report.malformed, report.handler_panics.len()), (u64::from(missing > 0), 0), "{report}");
+        }
+    }
+}
+
 /// Sends a message of lanes that have a unit each.
 fn send_lanes(raw: &RawPorts, service: u16, port: u32, flags: Flags, mask: u64, units: &[u32]) {
     let (lanes, tag) = (mask.count_ones(), Tag::new(1));
