@@ -219,14 +219,16 @@ fn who_waits_to_write_is_told_after_who_waits_to_read_at_the_same_place() {
 fn a_socket_has_a_timeout_for_each_way() {
     let served = Served::new();
     let (socket, _peer) = full(&served);
-    let set = |which: u32, nanos: i64| {
-        let option = args().with(socket).with(which).with(nanos.cast_unsigned());
-        assert_eq!(served.call::<Result<(), u32>>("StdNet__set_option", &option), Ok(()));
+    let set = |receive: i64, send: i64| {
+        for (which, nanos) in [(option::RECEIVE_TIMEOUT, receive), (option::SEND_TIMEOUT, send)] {
+            let option = args().with(socket).with(which).with(nanos.cast_unsigned());
+            assert_eq!(served.call::<Result<(), u32>>("StdNet__set_option", &option), Ok(()));
+        }
     };
     let wait = |events: u32| served.call::<Result<(), u32>>("StdNet__wait", &args().with(socket).with(events));
-    (set(option::RECEIVE_TIMEOUT, SOON), set(option::SEND_TIMEOUT, LONG));
+    set(SOON, LONG);
     assert_eq!(wait(event::IN), Err(errno::EAGAIN));
-    (set(option::RECEIVE_TIMEOUT, LONG), set(option::SEND_TIMEOUT, SOON));
+    set(LONG, SOON);
     assert_eq!(wait(event::OUT), Err(errno::EAGAIN));
 }
 
