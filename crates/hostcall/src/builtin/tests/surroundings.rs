@@ -120,6 +120,23 @@ fn what_happens_to_a_file_is_told_to_who_watches_it() {
 }
 
 #[test]
+fn input_is_ready_when_something_has_come() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let console = Console::new(Sink::Null, Sink::Null);
+    let builtins = Builtins::new(Policy::new(), console).stdin(Input::Reader(Box::new(reader))).unwrap();
+    let world = World::of_builtins(tempfile::tempdir().unwrap(), builtins);
+    let asked: Vec<u8> = [0, u64::from(event::IN)].into_iter().flat_map(u64::to_ne_bytes).collect();
+    let ready = || world.call::<Result<u32, u32>>("StdNet__poll_now", &args().text(&asked).room(4));
+    assert_eq!(ready(), Ok(0));
+    std::io::Write::write_all(&mut writer, b"text").unwrap();
+    let begun = std::time::Instant::now();
+    while ready() != Ok(1) {
+        assert!(begun.elapsed().as_secs() < 60, "it has come");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+#[test]
 fn what_is_known_of_handles_is_said_at_once_of_a_few_on_a_serving_thread() {
     let world = World::new();
     let asked = |handle: u64, events: u32, times: usize| {
