@@ -198,21 +198,33 @@ fn drain(mut peer: &std::net::TcpStream) {
     while std::io::Read::read(&mut peer, &mut [0; 1 << 16]).is_ok_and(|read| read > 0) {}
 }
 
+/// The one who is told first leaves the other waiting.
 #[test]
-fn who_waits_to_write_is_told_after_who_waits_to_read_at_the_same_place() {
-    let served = Served::new();
-    let (socket, mut peer) = full(&served);
-    let wait = |events: u32| served.poll(&[[socket, u64::from(events)]], LONG);
-    std::thread::scope(|scope| {
-        let (reads, writes) = (scope.spawn(|| wait(event::IN)), scope.spawn(|| wait(event::OUT)));
-        std::thread::sleep(Duration::from_millis(20));
-        peer.write_all(b"text").unwrap();
-        assert_eq!(reads.join().unwrap().map(|events| events[0]), Ok(event::IN));
-        std::thread::sleep(Duration::from_millis(20));
-        assert!(!writes.is_finished(), "there is no room");
-        drain(&peer);
-        assert_eq!(writes.join().unwrap().map(|events| events[0]), Ok(event::OUT));
-    });
+fn who_waits_to_read_and_who_waits_to_write_at_one_place_are_each_told_in_their_time() {
+    for reads_first in [true, false] {
+        let served = Served::new();
+        let (socket, mut peer) = full(&served);
+        let wait = |events: u32| served.poll(&[[socket, u64::from(events)]], LONG).map(|told| told[0]);
+        std::thread::scope(|scope| {
+            let reads = scope.spawn(|| wait(event::IN));
+            std::thread::sleep(Duration::from_millis(20));
+            let writes = scope.spawn(|| wait(event::OUT));
+            std::thread::sleep(Duration::from_millis(20));
+            if reads_first {
+                peer.write_all(b"text").unwrap();
+                assert_eq!(reads.join().unwrap(), Ok(event::IN));
+                assert!(!writes.is_finished(), "there is no room");
+                drain(&peer);
+                assert_eq!(writes.join().unwrap(), Ok(event::OUT));
+            } else {
+                drain(&peer);
+                assert_eq!(writes.join().unwrap(), Ok(event::OUT));
+                assert!(!reads.is_finished(), "nothing has come");
+                peer.write_all(b"text").unwrap();
+                assert_eq!(reads.join().unwrap(), Ok(event::IN));
+            }
+        });
+    }
 }
 
 #[test]
