@@ -859,20 +859,22 @@ mod tests {
 
     #[test]
     fn both_comparisons_find_the_same_doorbells() {
-        let mut bells: Vec<u32> = (0..96).collect();
-        let shadow = bells.clone();
-        bells[17] = 1000;
-        bells[31] = 1001;
-        bells[95] = 1002;
-        let bells = Doorbells(NonNull::from(&mut bells[..]).cast());
-        for from in [0, 64, 128] {
-            let expected = match from {
-                0 => Some((0, 1 << 17 | 1 << 31)),
-                64 => Some((64, 1 << 31)),
-                _ => None,
-            };
-            assert_eq!(next_rung_portable(bells, 0, &shadow, from), expected);
-            assert_eq!(next_rung(bells, 0, &shadow, from), expected);
+        let shadow: Vec<u32> = (0..288).collect();
+        let [first, second, last] = [(0, 1 << 17 | 1 << 31), (64, 1 << 31), (256, 1 << 30)];
+        let cases = [
+            (&[17, 31, 95][..], [Some(first), Some(second), None, None]),
+            (&[95, 286], [Some(second), Some(second), Some(last), Some(last)]),
+            (&[286], [Some(last); 4]),
+            (&[], [None; 4]),
+        ];
+        for (rung, expected) in cases {
+            let mut bells = shadow.clone();
+            rung.iter().for_each(|&port: &usize| bells[port] += 1000);
+            let bells = Doorbells(NonNull::from(&mut bells[..]).cast());
+            for (from, expected) in [0, 64, 128, 192].into_iter().zip(expected) {
+                assert_eq!(next_rung_portable(bells, 0, &shadow, from), expected, "{rung:?} from {from}");
+                assert_eq!(next_rung(bells, 0, &shadow, from), expected, "{rung:?} from {from}");
+            }
         }
     }
 
