@@ -13,6 +13,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use hostcall_abi::port::{HostMemory, LaneReplies, Malformed, Polled, ServerPort, largest_reply_dwords, payload_units};
@@ -509,7 +510,11 @@ impl Outbox {
         }
         let words = served.memory.words();
         for &(port, tag) in &self.posts {
-            words.acknowledge(served.memory.geometry(), port, tag);
+            // In memory that was put back meanwhile this would be the reply to a call of the next pass. (The mark of a
+            // port has the tag of its last message in its low bits.)
+            if words.mark(port).load(Ordering::Relaxed) as u16 == tag.payload() {
+                words.acknowledge(served.memory.geometry(), port, tag);
+            }
         }
         words.after_replies();
         self.posts.clear();

@@ -495,14 +495,25 @@ impl Ports {
         worker.direct(served, &mut block);
         let (taken, last) = block.taken();
         let left = block.left();
+        let doubtful = block.doubtful();
         if taken > 0 {
             swept.taken += taken;
-            self.last = at + last;
+            self.served_last(served, at + last);
         }
-        if let Some(i) = block.doubtful() {
+        if let Some(i) = doubtful {
             self.doubtful = at + i;
         }
         left
+    }
+
+    /// A port was served, the last one so far. The one before may have been put back while its handler ran, which is not
+    /// to be forgotten.
+    #[inline(always)]
+    fn served_last(&mut self, served: &Served, i: usize) {
+        let before = std::mem::replace(&mut self.last, i);
+        if before != i && put_back::is_put_back(served, self.first + before as u32, &self.ports[before]) {
+            self.doubtful = before;
+        }
     }
 
     /// Asks for the first two lines of a port's next message, and for the line of its reply.
@@ -531,7 +542,7 @@ impl Ports {
                 return took;
             }
             swept.taken += 1;
-            self.last = i;
+            self.served_last(served, i);
             if put_back::is_put_back(served, port, &self.ports[i]) {
                 self.doubtful = i;
             }

@@ -1,5 +1,7 @@
 //! A block of ports: what one look at their doorbells finds.
 
+use std::sync::atomic::Ordering;
+
 use hostcall_abi::port::{Head, HostMemory, LaneReplies, Message, ServerPort, Usual};
 use hostcall_abi::word::pack;
 use hostcall_abi::{Geometry, Tag, Word};
@@ -270,8 +272,12 @@ impl<'a> Block<'a> {
     #[inline(never)]
     fn acknowledge_posts(&mut self, i: u32) {
         self.posts = 0;
-        self.words.acknowledge(self.geometry, self.first + i, self.states[i as usize].tag());
-        self.words.after_replies();
+        let (port, state) = (self.first + i, &self.states[i as usize]);
+        // In memory that was put back meanwhile this would be the reply to a call of the next pass.
+        if self.words.mark(port).load(Ordering::Relaxed) == state.mark() {
+            self.words.acknowledge(self.geometry, port, state.tag());
+            self.words.after_replies();
+        }
     }
 
     /// The most words of a reply that can be [kept](Block::reply).
