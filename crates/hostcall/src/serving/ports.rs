@@ -506,8 +506,8 @@ impl Ports {
         left
     }
 
-    /// A port was served, the last one so far. The one before may have been put back while its handler ran, which is not
-    /// to be forgotten.
+    /// A port was served, the last one so far. The one before may have been put back while its handler ran, which is
+    /// not to be forgotten.
     #[inline(always)]
     fn served_last(&mut self, served: &Served, i: usize) {
         let before = std::mem::replace(&mut self.last, i);
