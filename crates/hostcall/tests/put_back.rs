@@ -4,12 +4,12 @@ mod common;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use common::{eventually, geometry, with_window};
 use hostcall::__private::{Geometry, PortBuffer};
-use hostcall::test_utils::{MockDevice, definition, fixed_service, posted_service};
+use hostcall::test_utils::{MockDevice, Sweeper, definition, fixed_service, posted_service};
 use hostcall::{Server, Service};
 use hostcall_abi::{Flags, Tag};
 
@@ -143,6 +143,38 @@ fn memory_that_is_put_back_while_a_message_is_handled_is_followed_as_well() {
             device.put_back(&before);
         }
         (0..100).for_each(|port| call(port, port));
+    }
+}
+
+/// The next pass would take the acknowledgement for the reply to its first call, which has the same tag.
+#[test]
+fn a_post_is_not_acknowledged_in_memory_that_was_put_back_while_it_was_handled() {
+    for (geometry, direct) in geometries(4).into_iter().flat_map(|geometry| [(geometry, true), (geometry, false)]) {
+        for is_put_back in [true, false] {
+            let meanwhile = Arc::new(OnceLock::<Box<dyn Fn() + Send + Sync>>::new());
+            let handler = meanwhile.clone();
+            let service = if direct {
+                posted_service("post", move |_: u32| handler.get().unwrap()())
+            } else {
+                Service::new(definition::<u32>("post", None), move |_| {
+                    handler.get().unwrap()();
+                    Ok(())
+                })
+            };
+            let mut sweeper = Sweeper::new(PortBuffer::in_process(geometry).unwrap(), [service]).unwrap();
+            let (device, raw) = (sweeper.device(), sweeper.device().raw());
+            let before = device.image();
+            let put_back: Box<dyn Fn() + Send + Sync> = Box::new(move || {
+                if is_put_back {
+                    device.put_back(&before)
+                }
+            });
+            assert!(meanwhile.set(put_back).is_ok());
+            raw.send(1, 0, Tag::new(1), 1, Flags::default(), 1, &[7]);
+            raw.ring(1, 1);
+            assert_eq!(sweeper.sweep(), 1);
+            assert_eq!(raw.answered(1, Tag::new(1)), !is_put_back, "direct: {direct}, window: {}", geometry.window);
+        }
     }
 }
 

@@ -511,7 +511,8 @@ impl Outbox {
         let words = served.memory.words();
         for &(port, tag) in &self.posts {
             // In memory that was put back meanwhile this would be the reply to a call of the next pass. (The mark of a
-            // port has the tag of its last message in its low bits.)
+            // port has the tag of its last message in its low bits.) Relaxed, and pairs with nothing, as in
+            // `leave_mark`.
             if words.mark(port).load(Ordering::Relaxed) as u16 == tag.payload() {
                 words.acknowledge(served.memory.geometry(), port, tag);
             }

@@ -273,7 +273,8 @@ impl<'a> Block<'a> {
     fn acknowledge_posts(&mut self, i: u32) {
         self.posts = 0;
         let (port, state) = (self.first + i, &self.states[i as usize]);
-        // In memory that was put back meanwhile this would be the reply to a call of the next pass.
+        // In memory that was put back meanwhile this would be the reply to a call of the next pass. Relaxed, and pairs
+        // with nothing, as in `leave_mark`.
         if self.words.mark(port).load(Ordering::Relaxed) == state.mark() {
             self.words.acknowledge(self.geometry, port, state.tag());
             self.words.after_replies();

@@ -1,7 +1,7 @@
 //! Sockets, names of the network, and what may be bound.
 
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -33,6 +33,17 @@ impl World {
         self.call("StdNet__connect", &args().with(socket).with(to_wire(to)))
     }
 
+    /// A socket with a connection, and its other end.
+    fn connection(&self) -> (u64, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = self.socket(4, STREAM).unwrap();
+        let begun = self.connected(socket, listener.local_addr().unwrap());
+        assert!(matches!(begun, Ok(()) | Err(EINPROGRESS)), "{begun:?}");
+        let (peer, _) = listener.accept().unwrap();
+        peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        (socket, peer)
+    }
+
     fn sent(&self, socket: u64, to: Wire, text: &[u8]) -> Result<u32, u32> {
         self.call("StdNet__send", &args().with(socket).with(to).text(text))
     }
@@ -60,11 +71,7 @@ impl World {
 #[test]
 fn a_connection_carries_bytes_both_ways_until_either_way_is_shut() {
     let world = world(&["127.0.0.1:*"]);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let socket = world.socket(4, STREAM).unwrap();
-    let begun = world.connected(socket, listener.local_addr().unwrap());
-    assert!(matches!(begun, Ok(()) | Err(EINPROGRESS)), "{begun:?}");
-    let (mut peer, _) = listener.accept().unwrap();
+    let (socket, mut peer) = world.connection();
     peer.write_all(b"there").unwrap();
     assert_eq!(world.received(socket), Ok(b"there".to_vec()));
     assert_eq!(world.sent(socket, NONE, b"back again"), Ok(10));
@@ -72,7 +79,6 @@ fn a_connection_carries_bytes_both_ways_until_either_way_is_shut() {
     assert_eq!(world.shut(socket, 1), Ok(()));
     let mut text = String::new();
     // To its end, which only this shutdown makes.
-    peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     peer.read_to_string(&mut text).unwrap();
     assert_eq!(text, "back again");
     assert_eq!(world.sent(socket, NONE, b"no more"), Err(errno::EPIPE));
@@ -87,11 +93,7 @@ fn a_connection_carries_bytes_both_ways_until_either_way_is_shut() {
 #[test]
 fn both_ways_of_a_connection_can_be_shut_at_once() {
     let world = world(&["127.0.0.1:*"]);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let socket = world.socket(4, STREAM).unwrap();
-    let begun = world.connected(socket, listener.local_addr().unwrap());
-    assert!(matches!(begun, Ok(()) | Err(EINPROGRESS)), "{begun:?}");
-    let (mut peer, _) = listener.accept().unwrap();
+    let (socket, mut peer) = world.connection();
     assert_eq!(world.shut(socket, 2), Ok(()));
     assert_eq!(world.received(socket), Ok(Vec::new()));
     assert_eq!(world.sent(socket, NONE, b"no more"), Err(errno::EPIPE));
