@@ -13,6 +13,7 @@ mod docs;
 #[cfg(test)]
 mod errors;
 mod figures;
+mod gallery;
 mod generated;
 #[cfg(test)]
 mod house;
@@ -183,6 +184,11 @@ enum Command {
     Dist,
     /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
     Site(site::Arguments),
+    /// Make the pictures of `docs/gallery` again, by what they show: all, or these
+    Gallery {
+        /// `heat-map` and so on, as the page `docs/guide/gallery.md` has it
+        pictures: Vec<String>,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -214,6 +220,7 @@ fn main() -> Result<ExitCode> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
         Command::Dist => dist::run(&sh),
+        Command::Gallery { pictures } => gallery::run(&sh, &pictures),
         Command::Site(arguments) => site::run(&sh, &arguments),
         Command::Release(arguments) => release::run(&sh, &arguments),
         Command::Sanitize { kind, offload } => {

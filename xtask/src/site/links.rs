@@ -143,9 +143,8 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a page has the anchor, as it stands in a link or without escapes: rustdoc's anchors have escapes of their own.
-/// Pages of sources have one for each line, and a script of rustdoc's marks lines from
-/// one to another.
+/// Whether a page has the anchor, as it stands in a link or without escapes: rustdoc's anchors have escapes of their
+/// own. Pages of sources have an anchor for each line, and a script of rustdoc's marks lines from one to another.
 fn has(page: &Page, anchor: &str) -> bool {
     let is_there = |anchor: &str| page.anchors.contains(anchor) || page.anchors.contains(&decoded(anchor));
     let lines = || anchor.split_once('-').filter(|(first, last)| [first, last].iter().all(|line| line.parse::<u32>().is_ok()));
@@ -190,7 +189,11 @@ pub(super) fn check(site: &Path, repository: &str, checkout: &Path) -> Result<Re
                     (!checkout.join(path).exists()).then_some("the repository has no such file")
                 }
                 // rustdoc names a list of implementations in other crates, whether or not there are any.
-                Leads::Here(path, _) if path.extension().is_some_and(|kind| kind == "js") && path.iter().any(|name| name == "trait.impl") => None,
+                Leads::Here(path, _)
+                    if path.extension().is_some_and(|kind| kind == "js") && path.iter().any(|name| name == "trait.impl") =>
+                {
+                    None
+                }
                 Leads::Here(mut path, anchor) => {
                     report.local += 1;
                     if site.join(&path).is_dir() {

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use super::browser::Browser;
 use super::links;
 
-
 /// A phone's screen, in points.
 const PHONE: (u32, u32) = (390, 844);
 /// A screen of a desk, and the book's dark themes.
@@ -217,7 +216,12 @@ pub(super) fn check(site: &Path, every: bool) -> Result<()> {
     let Seen { pages, pictures, words, least, wrong } = seen;
     ensure!(pages > 0, "there is no page in {}", site.display());
     let least = least.map_or(String::new(), |(ratio, text)| format!("; the least contrast is {ratio:.1}, of {text}"));
-    println!("{pages} pages on a screen of {} x {}; {pictures} pictures with {words} words in {} themes{least}", PHONE.0, PHONE.1, THEMES.len());
+    println!(
+        "{pages} pages on a screen of {} x {}; {pictures} pictures with {words} words in {} themes{least}",
+        PHONE.0,
+        PHONE.1,
+        THEMES.len()
+    );
     ensure!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
@@ -368,7 +372,10 @@ mod tests {
         assert_eq!(faults(svg("#fff", "#000")), [""; 0]);
         let dark = faults(svg("none", "#222"));
         assert_eq!(dark.len(), 2 * THEMES.len(), "{dark:?}");
-        assert!(dark[0].starts_with("\"forty-two\" in plot.svg of page in coal, with a system that prefers light has a contrast of 1."), "{dark:?}");
+        assert!(
+            dark[0].starts_with("\"forty-two\" in plot.svg of page in coal, with a system that prefers light has a contrast of 1."),
+            "{dark:?}"
+        );
         // Its own ground does not help words that are nearly of its colour.
         assert_eq!(faults(svg("#fff", "#999")).len(), 2 * THEMES.len());
         // The colours are those of the system, which a page with a switch of its own need not have.
@@ -380,7 +387,8 @@ mod tests {
     #[test]
     fn of_the_api_the_largest_page_of_each_kind_is_looked_at() {
         let dir = tempfile::tempdir().unwrap();
-        let pages = ["guide/a.html", "guide/b.html", "api/x/struct.A.html", "api/x/y/struct.B.html", "api/x/fn.c.html", "api/z/struct.D.html"];
+        let pages =
+            ["guide/a.html", "guide/b.html", "api/x/struct.A.html", "api/x/y/struct.B.html", "api/x/fn.c.html", "api/z/struct.D.html"];
         for (bytes, page) in pages.iter().enumerate() {
             let path = dir.path().join(page);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
