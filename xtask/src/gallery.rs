@@ -65,7 +65,7 @@ const PICTURES: [Picture; 5] = [
         name: "top",
         file: "gallery/top.svg",
         commands: &[
-            "yes 'a kernel calls its host and goes on' | head -c 500M > words.txt",
+            "yes 'a kernel calls its host and goes on' | head -c 1G > words.txt",
             "HOSTCALL_TOP=1 cargo hostcall demo words.txt &",
             "cargo hostcall top --count 2",
         ],
@@ -92,7 +92,7 @@ pub(crate) fn run(sh: &Shell, names: &[String]) -> Result<()> {
         println!("docs/{}: {} bytes", picture.file, bytes.len());
         fs::write(file, bytes)?;
     }
-    // Half a gigabyte of words, and what else was recorded.
+    // A gigabyte of words, and what else was recorded.
     Ok(sh.remove_path(&room)?)
 }
 

@@ -1,7 +1,7 @@
 //! A trace for Perfetto, read back from its file and drawn: tracks one below another, slices as boxes, counters as
 //! curves. Perfetto itself runs in no test, so the drawing shows what the file has, not what Perfetto makes of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -112,10 +112,10 @@ fn tracks(trace: &[u8]) -> Result<BTreeMap<u64, Track>> {
     Ok(tracks)
 }
 
-/// The most tracks that are drawn.
+/// The most tracks that are drawn, unless there are more tracks above them.
 const ROWS: usize = 24;
 /// Where the plot begins and how wide it is.
-const LEFT: f64 = 250.0;
+const LEFT: f64 = 300.0;
 const WIDTH: f64 = 700.0;
 
 /// Draws a trace.
@@ -129,17 +129,27 @@ pub(super) fn drawn(trace: &[u8], title: &str) -> Result<String> {
         tracks.values().filter(|track| !track.slices.is_empty() || !track.counts.is_empty()).map(|track| (name(track), track)).collect();
     // What ran on the same processor stands together, in order.
     rows.sort_by_key(|(name, track)| (track.slices.is_empty(), numbers(name), name.clone()));
+    let mut labels: Vec<&str> = rows.iter().flat_map(|(_, track)| track.slices.iter().map(|slice| slice.2.as_str())).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    // Of each track above others the last ones, so that the boxes are not too small to be seen.
+    let parents: BTreeSet<Option<u64>> = rows.iter().map(|(_, track)| track.parent).collect();
+    let (all, most) = (rows.len(), (ROWS / parents.len().max(1)).max(1));
+    let mut seen: BTreeMap<Option<u64>, usize> = BTreeMap::new();
+    rows.reverse();
+    rows.retain(|(_, track)| {
+        let seen = seen.entry(track.parent).or_default();
+        *seen += 1;
+        *seen <= most
+    });
+    rows.reverse();
+    let left_out = all - rows.len();
     let times = || {
         rows.iter()
             .flat_map(|(_, track)| track.slices.iter().flat_map(|slice| [slice.0, slice.1]).chain(track.counts.iter().map(|count| count.0)))
     };
     let (begin, end) = (times().min().context("nothing is in the trace")?, times().max().unwrap_or(0));
     ensure!(end > begin, "all of the trace is at one time");
-    let mut labels: Vec<&str> = rows.iter().flat_map(|(_, track)| track.slices.iter().map(|slice| slice.2.as_str())).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let left_out = rows.len().saturating_sub(ROWS);
-    rows.truncate(ROWS);
 
     let x = |time: u64| LEFT + (time - begin) as f64 / (end - begin) as f64 * WIDTH;
     let height = rows.len() as f64 * LINE;
@@ -154,7 +164,7 @@ pub(super) fn drawn(trace: &[u8], title: &str) -> Result<String> {
     let top = 62.0;
     for (row, (name, track)) in rows.iter().enumerate() {
         let y = top + row as f64 * LINE;
-        drawing.text(16.0, y + 13.0, "soft", &name.chars().take(31).collect::<String>());
+        drawing.text(16.0, y + 13.0, "soft", &name.chars().take(39).collect::<String>());
         drawing.line("line", [(LEFT, y + LINE), (LEFT + WIDTH, y + LINE)]);
         for (begin, end, label) in &track.slices {
             let kind = labels.iter().position(|known| known == label).unwrap_or(0) % 4;
