@@ -58,7 +58,7 @@ const PICTURES: [Picture; 5] = [
     Picture {
         name: "perfetto",
         file: "gallery/perfetto.svg",
-        commands: &[TRANSPOSE, "cargo hostcall stream convert transpose.hcs transpose.perfetto-trace"],
+        commands: &[TRANSPOSE, "cargo hostcall stream convert --stream Interval transpose.hcs transpose.perfetto-trace"],
         of: Of::Trace,
     },
     Picture {
