@@ -13,6 +13,7 @@ mod docs;
 #[cfg(test)]
 mod errors;
 mod figures;
+mod gallery;
 mod generated;
 #[cfg(test)]
 mod house;
@@ -25,6 +26,7 @@ mod release;
 mod rust_tests;
 mod sanitize;
 mod scarcity;
+mod site;
 mod steps;
 mod tablegen;
 mod test;
@@ -180,6 +182,13 @@ enum Command {
     /// Make `target/dist/`, for people without Rust: an archive with libraries, headers and the command line, and
     /// packages for Debian. They need a libc of 2018, and no more
     Dist,
+    /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
+    Site(site::Arguments),
+    /// Make the pictures of `docs/gallery` again, by what they show: all, or these
+    Gallery {
+        /// `heat-map` and so on, as the page `docs/guide/gallery.md` has it
+        pictures: Vec<String>,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -211,6 +220,8 @@ fn main() -> Result<ExitCode> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
         Command::Dist => dist::run(&sh),
+        Command::Gallery { pictures } => gallery::run(&sh, &pictures),
+        Command::Site(arguments) => site::run(&sh, &arguments),
         Command::Release(arguments) => release::run(&sh, &arguments),
         Command::Sanitize { kind, offload } => {
             offload::sanitize(&sh, kind.as_deref())?;
