@@ -154,6 +154,7 @@ mod tests {
         }
         let every = "x:1+multicast+private+loopback+unspecified+link-local".parse::<NetGrant>().unwrap();
         assert_eq!(every.to_string(), "x:1+any");
+        assert_eq!("x:1+private+private".parse::<NetGrant>().unwrap().to_string(), "x:1+private");
         assert_eq!("Example.ORG.:80".parse::<NetGrant>().unwrap().to_string(), "example.org:80");
     }
 
