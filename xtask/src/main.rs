@@ -2,6 +2,7 @@
 
 mod abi_header;
 mod amd_bundle;
+mod arm;
 mod bundle;
 mod checks;
 mod cpp_bundle;
@@ -179,7 +180,9 @@ enum Command {
     Release(release::Arguments),
     /// Make `target/dist/`, for people without Rust: an archive with libraries, headers and the command line, and
     /// packages for Debian. They need a libc of 2018, and no more
-    Dist,
+    Dist(dist::Arguments),
+    /// Tests for hosts with AArch64 processors, on this one: QEMU runs them
+    Arm,
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -210,7 +213,8 @@ fn main() -> Result<ExitCode> {
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
-        Command::Dist => dist::run(&sh),
+        Command::Arm => arm::run(&sh),
+        Command::Dist(arguments) => dist::run(&sh, &arguments),
         Command::Release(arguments) => release::run(&sh, &arguments),
         Command::Sanitize { kind, offload } => {
             offload::sanitize(&sh, kind.as_deref())?;
