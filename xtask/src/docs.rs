@@ -163,10 +163,13 @@ fn links_in_the_documentation_lead_somewhere() {
             }
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
-            let found = match fs::read_to_string(&target) {
-                Ok(text) => {
+            // A picture need not be text.
+            let found = match fs::read(&target) {
+                Ok(bytes) => {
                     heading.is_empty()
-                        || without_code(&text).lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading)
+                        || without_code(&String::from_utf8_lossy(&bytes))
+                            .lines()
+                            .any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading)
                 }
                 Err(_) => target.is_dir(),
             };

@@ -14,6 +14,7 @@ mod docs;
 #[cfg(test)]
 mod errors;
 mod figures;
+mod gallery;
 mod generated;
 #[cfg(test)]
 mod house;
@@ -26,6 +27,7 @@ mod release;
 mod rust_tests;
 mod sanitize;
 mod scarcity;
+mod site;
 mod steps;
 mod tablegen;
 mod test;
@@ -183,6 +185,13 @@ enum Command {
     Dist(dist::Arguments),
     /// Tests for hosts with AArch64 processors, on this one: QEMU runs them
     Arm,
+    /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
+    Site(site::Arguments),
+    /// Make the pictures of `docs/gallery` again, by what they show: all, or these
+    Gallery {
+        /// `heat-map` and so on, as the page `docs/guide/gallery.md` has it
+        pictures: Vec<String>,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -215,6 +224,8 @@ fn main() -> Result<ExitCode> {
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
         Command::Arm => arm::run(&sh),
         Command::Dist(arguments) => dist::run(&sh, &arguments),
+        Command::Gallery { pictures } => gallery::run(&sh, &pictures),
+        Command::Site(arguments) => site::run(&sh, &arguments),
         Command::Release(arguments) => release::run(&sh, &arguments),
         Command::Sanitize { kind, offload } => {
             offload::sanitize(&sh, kind.as_deref())?;

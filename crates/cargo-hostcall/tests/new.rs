@@ -119,6 +119,29 @@ fn services_kernels_and_host_program_are_one_package() {
     assert!(told.matches("mismatched types").count() == 1 && told.contains("--> src/kernels.rs:"), "{told}");
 }
 
+/// The first example of the page that rustdoc makes of the crate `hostcall`, as the page shows it.
+fn front_page() -> String {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall/src/lib.rs");
+    let source = std::fs::read_to_string(source).expect("it is there");
+    let page = source.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let example = page.skip_while(|line| !line.starts_with("```")).skip(1).take_while(|line| !line.starts_with("```"));
+    // Lines that rustdoc compiles and does not show.
+    example.filter(|line| *line != "#" && !line.starts_with("# ")).fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn the_front_page_of_the_crate_runs_when_it_is_pasted_both_of_its_halves() {
+    let package = OnePackage::new();
+    let example = front_page();
+    assert!(example.contains("#[kernel]\n") && example.contains("\nfn main()"), "{example}");
+    std::fs::write(package.dir.join("src/main.rs"), example).expect("it is writable");
+    std::fs::remove_file(package.dir.join("src/kernels.rs")).expect("it was written");
+    let ran = package.cargo(&["run"]);
+    let told = said(&ran);
+    assert!(ran.status.success() && !told.contains("warning"), "{told}");
+    assert!(told.contains("lane 0: 42\n") && told.contains("[42.0, 43.0, 44.0, 45.0, 46.0, 47.0, 48.0, 49.0]\n"), "{told}");
+}
+
 /// Mistakes of the first hour, each with what it is told.
 #[test]
 fn what_goes_wrong_in_one_package_is_told_with_the_way_out() {

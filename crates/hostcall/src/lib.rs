@@ -7,9 +7,8 @@
 //! This is a whole program: a service, a kernel that calls it, and the host that launches the kernel and answers.
 //!
 //! ```no_run
-//! use std::error::Error;
-//!
-//! use hostcall::{Args, Device, Launch, Server};
+//! # #![allow(unexpected_cfgs, reason = "packages with kernels declare the cfg, documentation tests cannot")]
+//! #![cfg_attr(hostcall_device, no_std)]
 //!
 //! #[hostcall::service]
 //! pub trait Host {
@@ -17,7 +16,7 @@
 //!     fn add42(x: f32) -> f32;
 //! }
 //!
-//! # #[allow(unexpected_cfgs, reason = "packages with kernels declare the cfg, documentation tests cannot")]
+//! // The device's half.
 //! #[cfg(hostcall_device)]
 //! mod kernels {
 //!     use hostcall::prelude::*;
@@ -34,10 +33,15 @@
 //!     }
 //! }
 //!
-//! # macro_rules! include_program { ($name:literal) => { hostcall::ProgramBundle::new($name, Vec::new()) } }
-//! fn main() -> Result<(), Box<dyn Error>> {
-//!     // What `hostcall_build::program(".").emit()` in `build.rs` has built, for the simulator and for GPUs: `hostcall::include_program!`.
-//!     let kernels = include_program!("first-call");
+//! // The host's half.
+//! #[cfg(not(hostcall_device))]
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     use hostcall::{Args, Device, Launch, Server};
+//!
+//!     // What `hostcall_build::program(".").emit()` in `build.rs` has built, for the simulator and for GPUs.
+//! #   #[cfg(any())]
+//!     let kernels = hostcall::include_program!("first-call");
+//! #   let kernels = hostcall::ProgramBundle::new("first-call", Vec::new());
 //!     let (device, why) = Device::default_for(&kernels);
 //!     println!("{why}");
 //!     let program = device.load(&kernels)?;
@@ -56,8 +60,9 @@
 //! }
 //! ```
 //!
-//! `cargo hostcall new --kernel` writes this program with its `Cargo.toml` and `build.rs`; it runs on the simulator
-//! where there is no GPU.
+//! `cargo hostcall new --kernel first-call` makes a package with the `Cargo.toml` and the `build.rs` that it needs, and
+//! with a program like it. Pasted over that package's `src/main.rs`, it runs by `cargo run`, on the simulator where
+//! there is no GPU.
 //!
 //! This crate has two faces under one name. Built with `--cfg hostcall_device`, as `hostcall-build` does for kernels,
 //! it is the device library, which has the calls, `print!`, files, a heap and the rest of what kernels use; otherwise

@@ -14,7 +14,7 @@ use xshell::Shell;
 use super::list::{self, Mutant};
 use super::noticed::{self, Noticed};
 use super::rewrite::Left;
-use super::tree::Tree;
+use super::tree::{Switchless, Tree};
 use super::trial::{self, Outcome, Test};
 
 /// What has become of a rule, by its name.
@@ -37,31 +37,32 @@ pub(super) struct Said {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Plan {
     fingerprint: String,
-    /// Rules that have no switch.
-    left: BTreeMap<usize, Left>,
+    switchless: Switchless,
     tests: Vec<Test>,
 }
 
-/// Tries all rules that `options` of cargo-mutants select.
-pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize) -> Result<Said> {
+/// Tries all rules that `options` of cargo-mutants select, but for those that `assumed` names without their places, which
+/// count as missed.
+pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize, assumed: &BTreeSet<&str>) -> Result<Said> {
     let all = list::list(sh, &[])?;
     let wanted: BTreeSet<String> = list::list(sh, options)?.into_iter().map(|mutant| mutant.name).collect();
-    let tree = Tree::copy(sh, output, &all)?;
+    let tree = Tree::copy(sh, output)?;
     let path = output.join("plan.json");
     let old = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Plan>(&text).ok());
     let mut plan = old.filter(|plan| plan.fingerprint == tree.fingerprint).unwrap_or_default();
     plan.fingerprint.clone_from(&tree.fingerprint);
-    let programs = tree.build(sh, &all, &mut plan.left)?;
+    let programs = tree.build(sh, &all, &mut plan.switchless)?;
     fs::write(&path, serde_json::to_vec(&plan)?)?;
     if plan.tests.is_empty() {
         println!("which test reaches what");
         plan.tests = trial::record(&programs, all.len(), jobs)?;
         fs::write(&path, serde_json::to_vec(&plan)?)?;
     }
-    let Plan { left, tests, .. } = plan;
+    let Plan { switchless: Switchless { rules: left, .. }, tests, .. } = plan;
     let results = Results::open(output.join(format!("tried-{}.jsonl", tree.fingerprint)))?;
     let here = |number: &usize, mutant: &Mutant| !left.contains_key(number) && wanted.contains(&mutant.name);
-    let open = |mutant: &Mutant| !results.old.contains_key(&mutant.name);
+    let is_assumed = |mutant: &Mutant| assumed.contains(super::placeless(&mutant.name).as_str());
+    let open = |mutant: &Mutant| !results.old.contains_key(&mutant.name) && !is_assumed(mutant);
     let mut todo: Vec<(usize, &Mutant)> = all.iter().enumerate().filter(|(number, mutant)| here(number, mutant) && open(mutant)).collect();
     let rules = noticed::rules(all.iter().map(|mutant| mutant.name.as_str()));
     let kept = super::super::root().join("xtask/mutants.noticed");
@@ -84,8 +85,11 @@ pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize) ->
         let outcome = trial::attempt(&programs, &tests, number, guess(number).as_deref(), folder)?;
         results.add(&mutant.name, outcome)
     })?;
-    let outcomes = results.all()?;
+    let mut outcomes = results.all()?;
     keep(&outcomes)?;
+    for (number, mutant) in all.iter().enumerate().filter(|(number, mutant)| here(number, mutant) && is_assumed(mutant)) {
+        outcomes.entry(mutant.name.clone()).or_insert(Outcome::Missed(tests.iter().filter(|test| test.reached.contains(&number)).count()));
+    }
     let mut said = Said { outcomes: outcomes.into_iter().collect(), ..Said::default() };
     said.outcomes.retain(|(name, _)| wanted.contains(name));
     for (number, why) in left {

@@ -3,6 +3,7 @@
 //! A function's body gets `if on(N) { return REPLACEMENT; }` in front. An expression becomes
 //! `(if on(N) { BROKEN } else { WHOLE })`, where `BROKEN` is its text as cargo-mutants changes it, and switches inside
 //! of it are in `WHOLE` alone, since one rule is broken at a time. A match arm that is deleted gets the guard `!on(N)`.
+//! A constant reads no switch, so that functions which no constant calls lose their `const` first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -86,6 +87,31 @@ pub(super) fn rewrite(source: &str, mutants: &[(usize, &Mutant)]) -> Result<Rewr
     let sites: Vec<Site<'_>> = sites.into_values().collect();
     rewritten.write(source, 0..source.len(), &sites);
     Ok(rewritten)
+}
+
+/// The source in which no function is `const` but those whose names are in `called`: blanks take the place of the word,
+/// so that everything stays where it was.
+pub(super) fn without_const(source: &str, called: &BTreeSet<String>) -> Result<String> {
+    let mut constness = Constness { called, found: Vec::new() };
+    constness.visit_file(&syn::parse_file(source)?);
+    let mut text = source.to_owned();
+    for bytes in constness.found {
+        text.replace_range(bytes.clone(), &" ".repeat(bytes.len()));
+    }
+    Ok(text)
+}
+
+/// Where functions say that they may run in constants.
+struct Constness<'a> {
+    called: &'a BTreeSet<String>,
+    found: Vec<Range<usize>>,
+}
+
+impl<'ast> Visit<'ast> for Constness<'_> {
+    fn visit_signature(&mut self, node: &'ast syn::Signature) {
+        let word = node.constness.filter(|_| !self.called.contains(&node.ident.to_string()));
+        self.found.extend(word.map(|word| word.span().byte_range()));
+    }
 }
 
 /// The text of `place` with `bytes` of it replaced.

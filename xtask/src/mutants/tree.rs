@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use xshell::{Shell, cmd};
 
 use super::list::{Genre, Mutant};
-use super::rewrite::{Left, Rewritten, rewrite};
+use super::rewrite::{Left, Rewritten, rewrite, without_const};
 
 /// The crate of the switches, which exists in the copy alone.
 const SWITCH: &str = "crates/hostcall-mutant-switch";
@@ -42,15 +42,27 @@ pub(super) struct Tree {
     target: PathBuf,
     /// What of the sources decides whether results still hold.
     pub(super) fingerprint: String,
+    /// The sources that are written when it is built.
+    sources: Vec<String>,
+}
+
+/// What has no switch.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Switchless {
+    /// Rules, and what becomes of them.
+    pub(super) rules: BTreeMap<usize, Left>,
+    /// The names of functions that constants call.
+    constant: BTreeSet<String>,
 }
 
 impl Tree {
-    /// Copies what git knows or would add, but for the files of `mutants`, which are written when it is built.
-    pub(super) fn copy(sh: &Shell, output: &Path, mutants: &[Mutant]) -> Result<Self> {
+    /// Copies what git knows or would add, but for the sources of `CRATES`, which are written when it is built.
+    pub(super) fn copy(sh: &Shell, output: &Path) -> Result<Self> {
         let root = output.join("tree");
         let listed = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
         let files: BTreeSet<&str> = listed.lines().filter(|file| super::super::root().join(file).is_file()).collect();
-        let rewritten: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.file.as_str()).collect();
+        let folders = CRATES.map(|name| format!("crates/{name}/src/"));
+        let rewritten = |file: &str| file.ends_with(".rs") && folders.iter().any(|folder| file.starts_with(folder));
         let manifests = CRATES.map(|name| format!("crates/{name}/Cargo.toml"));
         let mut hasher = DefaultHasher::new();
         for file in &files {
@@ -61,7 +73,7 @@ impl Tree {
             if manifests.iter().any(|manifest| manifest == file) {
                 bytes.extend_from_slice(DEPENDENCY.as_bytes());
             }
-            if !rewritten.contains(file) {
+            if !rewritten(file) {
                 write(&root.join(file), &bytes)?;
             }
         }
@@ -71,20 +83,23 @@ impl Tree {
         }
         write(&root.join(SWITCH).join("Cargo.toml"), SWITCH_MANIFEST.as_bytes())?;
         write(&root.join(SWITCH).join("src/lib.rs"), SWITCH_SOURCE.as_bytes())?;
-        Ok(Self { root, target: output.join("build"), fingerprint: format!("{:016x}", hasher.finish()) })
+        let sources = files.iter().filter(|file| rewritten(file)).map(|file| (*file).to_owned()).collect();
+        Ok(Self { root, target: output.join("build"), fingerprint: format!("{:016x}", hasher.finish()), sources })
     }
 
-    /// Writes the switches of all rules that compile behind one, and builds the tests. `left` are those that have no
-    /// switch, as far as they are known; the others are added.
-    pub(super) fn build(&self, sh: &Shell, mutants: &[Mutant], left: &mut BTreeMap<usize, Left>) -> Result<Vec<Program>> {
-        let mut files: BTreeMap<&str, Vec<(usize, &Mutant)>> = BTreeMap::new();
+    /// Writes the switches of all rules that compile behind one, and builds the tests. `switchless` is what is known
+    /// already; what is found is added.
+    pub(super) fn build(&self, sh: &Shell, mutants: &[Mutant], switchless: &mut Switchless) -> Result<Vec<Program>> {
+        let mut files: BTreeMap<&str, Vec<(usize, &Mutant)>> = self.sources.iter().map(|file| (file.as_str(), Vec::new())).collect();
         for (number, mutant) in mutants.iter().enumerate() {
             files.entry(&mutant.file).or_default().push((number, mutant));
         }
+        let Switchless { rules: left, constant } = switchless;
         loop {
             let mut written: BTreeMap<&str, Rewritten> = BTreeMap::new();
             for (file, mutants) in &files {
                 let source = fs::read_to_string(super::super::root().join(file))?;
+                let source = without_const(&source, constant).with_context(|| (*file).to_owned())?;
                 let here: Vec<(usize, &Mutant)> = mutants.iter().filter(|(number, _)| !left.contains_key(number)).copied().collect();
                 let rewritten = rewrite(&source, &here).with_context(|| (*file).to_owned())?;
                 write(&self.root.join(file), rewritten.text.as_bytes())?;
@@ -95,13 +110,18 @@ impl Tree {
             if errors(&messages).next().is_none() {
                 messages = self.cargo(sh, BUILD)?;
             }
-            let before = left.len();
-            for error in errors(&messages) {
+            let before = (left.len(), constant.len());
+            constant.extend(errors(&messages).filter_map(called_by_a_constant));
+            for error in errors(&messages).filter(|error| called_by_a_constant(error).is_none()) {
                 left.extend(blamed(error, &written).into_iter().map(|(number, broken)| (number, why(&mutants[number], broken))));
             }
             println!("{} of {} rules have a switch", mutants.len() - left.len(), mutants.len());
             if let Some(error) = errors(&messages).next() {
-                ensure!(left.len() > before, "the copy does not compile, and no switch is to blame:\n{}", error.rendered);
+                ensure!(
+                    (left.len(), constant.len()) != before,
+                    "the copy does not compile, and no switch is to blame:\n{}",
+                    error.rendered
+                );
                 continue;
             }
             let finished = messages.iter().any(|message| message.reason == "build-finished" && message.success == Some(true));
@@ -173,6 +193,7 @@ struct Target {
 #[derive(Debug, Deserialize)]
 struct Diagnostic {
     level: String,
+    message: String,
     rendered: String,
     spans: Vec<Span>,
     children: Vec<Child>,
@@ -189,6 +210,15 @@ struct Span {
     byte_start: usize,
     byte_end: usize,
     is_primary: bool,
+}
+
+/// The name of the function that has to be `const`, where that is what is wrong.
+fn called_by_a_constant(error: &Diagnostic) -> Option<String> {
+    let (_, path) = error.message.strip_prefix("cannot call non-const ")?.split_once('`')?;
+    let (path, _) = path.split_once('`')?;
+    // `Block::<N>::lanes`, `wire::stride::<u32>`
+    let names = path.split("::").filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    names.map(|name| name.trim_end_matches('>').to_owned()).last()
 }
 
 /// The rules to which an error belongs, and whether it is in the broken text of each.
@@ -211,5 +241,33 @@ fn why(mutant: &Mutant, broken: bool) -> Left {
         Genre::FnValue if opaque => Left::Alone,
         _ if broken => Left::Unviable,
         _ => Left::Alone,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_compiler_names_the_functions_that_constants_call() {
+        let source = "struct Block<const N: usize>;\nimpl<const N: usize> Block<N> {\n    fn new() -> Self { Self }\n    \
+                      fn lanes(&self) -> usize { N }\n}\nfn stride<T>() -> usize { size_of::<T>() }\n\
+                      static BLOCK: Block<3> = Block::<3>::new();\nconst LANES: usize = Block::<3>.lanes();\n\
+                      const BYTES: [u8; stride::<u32>()] = [0; 4];\nfn main() {}\n";
+        let directory = crate::target_directory().join(format!("mutants-constants-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let called = |source: &str| -> BTreeSet<String> {
+            fs::write(directory.join("constants.rs"), source).unwrap();
+            let mut command = Command::new(&rustc);
+            command.args(["--edition=2024", "--error-format=json", "--emit=metadata", "constants.rs"]).current_dir(&directory);
+            let text = String::from_utf8(command.output().unwrap().stderr).unwrap();
+            text.lines().filter_map(|line| called_by_a_constant(&serde_json::from_str(line).unwrap())).collect()
+        };
+        assert_eq!(called(source), ["lanes", "new", "stride"].map(str::to_owned).into());
+        assert!(called("fn main() { let x: u32 = 0u8; }").is_empty());
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -243,12 +243,6 @@ impl Head {
     pub const fn tag(&self) -> Tag {
         self.tag
     }
-
-    /// The number of the service.
-    #[inline(always)]
-    pub const fn service(&self) -> u16 {
-        self.word.0[0] as u16
-    }
 }
 
 /// What the host remembers of one port. It is read from shared memory in one case, and checked then: where a tool has

@@ -331,6 +331,19 @@ fn a_message_that_arrives_word_by_word_is_not_copied_at_each_look() {
     }
 }
 
+#[test]
+fn a_mark_that_no_server_leaves_is_no_port_s() {
+    let geometry = Geometry { request_words: 40, ..Geometry::new(1, 32) };
+    let at = |position: u32, seq: u32| ServerPort::at_mark(position << 16 | seq, &geometry);
+    for (position, seq) in [(0, 0), (39, 7), (39, 0x7fff)] {
+        let port = at(position, seq).expect("a server leaves such a mark");
+        assert_eq!((port.position(), u32::from(port.tag().seq()), port.mark()), (position, seq, position << 16 | seq));
+    }
+    for (position, seq) in [(40, 7), (0xffff, 0), (0, 0x8000), (39, 0x8007), (40, 0x8007)] {
+        assert_eq!(at(position, seq), None, "{position} {seq:#x}");
+    }
+}
+
 /// A word that is likely to be taken for something: of the next tags, with a header that is nearly right.
 fn hostile_word(next: u16) -> impl Strategy<Value = Word> {
     let raw = prop_oneof![
@@ -348,8 +361,9 @@ fn hostile_word(next: u16) -> impl Strategy<Value = Word> {
 /// Takes the port's next message as one of a service whose arguments are as long as its payload, if there is one.
 fn take(port: &mut ServerPort, areas: &Areas, out: &mut [u32]) -> Option<Message> {
     let (geometry, head) = (&areas.geometry, port.peek(areas, 0)?);
+    let number = areas.requests.borrow()[port.position() as usize].0[0] as u16;
     for (units, post) in (0..40).flat_map(|units| [(units, false), (units, true)]) {
-        let usual = Usual::new(head.service(), units, post).unwrap();
+        let usual = Usual::new(number, units, post).unwrap();
         if usual.is_lone(&head) {
             let lane = port.take_lone(areas, geometry, 0, &head, &usual, out)?;
             return Some(usual.lone(head.tag(), lane));

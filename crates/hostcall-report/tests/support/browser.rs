@@ -97,18 +97,34 @@ impl Browser {
     /// Opens a file on a screen of this width, `light` or `dark`, and returns what it complained of and asked for
     /// besides.
     pub(crate) fn open(&mut self, page: &Path, width: u32, theme: &str) -> Vec<String> {
-        let screen = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.screen(width, 900, 1, false);
+        self.theme(theme);
+        let url = format!("file://{}", page.display());
+        self.load(&url);
+        self.complaints(&url)
+    }
+
+    /// From now on pages have a screen of this size, whose pixels are `scale` to one of theirs: a phone's if it is
+    /// `mobile`.
+    pub(crate) fn screen(&mut self, width: u32, height: u32, scale: u32, mobile: bool) {
+        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile });
         self.ask("Emulation.setDeviceMetricsOverride", screen);
+    }
+
+    /// From now on the system prefers `light` or `dark`.
+    pub(crate) fn theme(&mut self, theme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": theme }]);
         self.ask("Emulation.setEmulatedMedia", json!({ "features": features }));
+    }
+
+    /// Opens a page, and waits until all of it is there.
+    pub(crate) fn load(&mut self, url: &str) {
         self.events.clear();
-        let url = format!("file://{}", page.display());
         self.ask("Page.navigate", json!({ "url": url }));
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
             let event = self.receive();
             self.events.push_back(event);
         }
-        self.complaints(&url)
     }
 
     /// What was complained of since the page was opened, and every request that is not the page itself.

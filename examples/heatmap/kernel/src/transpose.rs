@@ -1,5 +1,5 @@
-//! A transpose by tiles, which says what it does to memory: launched by `cargo run -p hostcall-examples --example
-//! transpose`.
+//! A transpose by tiles, which says what it does to memory, and when: launched by `cargo run -p hostcall-examples
+//! --example transpose`.
 
 use hostcall::prelude::*;
 use hostcall::stream::access::{Access, AccessKind, Space};
@@ -23,13 +23,16 @@ pub fn transpose(input: &[f32], side: u32, pitch: u32, tiles: &mut [f32], output
     let (left, top) = (group % (side / TILE) * TILE, group / (side / TILE) * TILE);
     let tile = group * TILE * pitch;
     let shared = |place: usize, kind| Access::new(4 * place as u64, kind, Space::Shared, 4);
+    let reading = hostcall::interval!("read a tile");
     for row in (y..TILE).step_by(ROWS) {
         let (from, place) = ((top + row) * side + left + x, row * pitch + x);
         hostcall::access!(read, &input[from]);
         hostcall::access!(shared(place, AccessKind::Write));
         tiles[tile + place] = input[from];
     }
+    drop(reading);
     sync_workgroup();
+    let _writing = hostcall::interval!("write a tile");
     for row in (y..TILE).step_by(ROWS) {
         let (to, place) = ((left + row) * side + top + x, x * pitch + row);
         hostcall::access!(shared(place, AccessKind::Read));

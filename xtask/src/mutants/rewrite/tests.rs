@@ -27,6 +27,7 @@ const BROKEN: &[(&str, &str, &str, &str, &str)] = &[
     ("UnaryOperator", "-x", "-", "", "7 true false negative zero positive read write 4 3 true 12"),
     ("BinaryOperator", "sum += ", "+=", "-=", "7 true false negative zero positive read write -4 -3 true 12"),
     ("BinaryOperator", "if let", "> ", "<", "7 true false negative zero positive read write -4 3 false 12"),
+    ("BinaryOperator", "x * 2", "*", "+", "7 true false negative zero positive read write -4 3 true 8"),
 ];
 
 /// A list as cargo-mutants prints it.
@@ -45,7 +46,11 @@ fn list(broken: &[(&str, &str, &str, &str, &str)]) -> Vec<Mutant> {
 }
 
 fn rewritten(mutants: &[Mutant]) -> Rewritten {
-    rewrite(FIXTURE, &mutants.iter().enumerate().collect::<Vec<_>>()).unwrap()
+    with_switches(FIXTURE, mutants)
+}
+
+fn with_switches(source: &str, mutants: &[Mutant]) -> Rewritten {
+    rewrite(source, &mutants.iter().enumerate().collect::<Vec<_>>()).unwrap()
 }
 
 fn rustc(directory: &Path, arguments: &[&str]) {
@@ -57,7 +62,7 @@ fn rustc(directory: &Path, arguments: &[&str]) {
 #[test]
 fn all_switches_of_a_file_compile_at_once_and_each_breaks_its_rule_alone() {
     let mutants = list(BROKEN);
-    let file = rewritten(&mutants);
+    let file = with_switches(&without_const(FIXTURE, &BTreeSet::new()).unwrap(), &mutants);
     assert!(file.left.is_empty(), "{:?}", file.left);
     let directory = crate::target_directory().join(format!("mutants-fixture-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
@@ -81,7 +86,7 @@ fn all_switches_of_a_file_compile_at_once_and_each_breaks_its_rule_alone() {
 }
 
 #[test]
-fn constants_are_left_to_cargo_mutants_and_what_cannot_be_parsed_has_no_switch() {
+fn constants_and_what_they_call_are_left_to_cargo_mutants_and_what_cannot_be_parsed_has_no_switch() {
     let mutants = list(&[
         ("BinaryOperator", "const WIDTH", "*", "+", ""),
         ("BinaryOperator", "x * 2", "*", "+", ""),
@@ -89,8 +94,12 @@ fn constants_are_left_to_cargo_mutants_and_what_cannot_be_parsed_has_no_switch()
         ("BinaryOperator", "if let", "&&", "||", ""),
         ("BinaryOperator", "low <= x", "+", "< 1 <", ""),
     ]);
-    let left: Vec<Left> = rewritten(&mutants).left.into_values().collect();
-    assert_eq!(left, [Left::Alone, Left::Alone, Left::Alone, Left::Unviable, Left::Unviable]);
+    let left = |called: &[&str]| -> Vec<Left> {
+        let called = called.iter().map(|name| (*name).to_owned()).collect();
+        with_switches(&without_const(FIXTURE, &called).unwrap(), &mutants).left.into_values().collect()
+    };
+    assert_eq!(left(&["twice"]), [Left::Alone, Left::Alone, Left::Alone, Left::Unviable, Left::Unviable]);
+    assert_eq!(left(&[]), [Left::Alone, Left::Unviable, Left::Unviable]);
 }
 
 #[test]

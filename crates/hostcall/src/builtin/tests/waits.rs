@@ -135,6 +135,22 @@ fn a_fifo_is_waited_for_without_a_thread() {
 }
 
 #[test]
+fn a_wait_that_asks_for_nothing_is_told_that_the_other_end_has_left() {
+    let served = &Served::new();
+    rustix::fs::mkfifoat(rustix::fs::CWD, served.host.path().join("fifo"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let handle = served.open("/data/fifo", open::READ);
+    let writer = std::fs::OpenOptions::new().write(true).open(served.host.path().join("fifo")).unwrap();
+    let asked = [[handle, 0]];
+    std::thread::scope(|scope| {
+        let wait = scope.spawn(|| served.poll(&asked, LONG));
+        // So that it waits by now. If it does not, it is told all the same.
+        assert_eq!(served.poll(&asked, SOON), Ok([0; 8]));
+        drop(writer);
+        assert_eq!(wait.join().unwrap(), Ok([event::HANG_UP, 0, 0, 0, 0, 0, 0, 0]));
+    });
+}
+
+#[test]
 fn an_output_that_is_no_descriptor_can_always_be_written() {
     let served = Served::new();
     let asked = [[1, u64::from(event::IN | event::OUT)], [2, u64::from(event::IN)]];
