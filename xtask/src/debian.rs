@@ -3,6 +3,8 @@
 //!
 //! `target/debian/` then holds them as the packages would lay them out below `/`.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
@@ -82,11 +84,46 @@ pub(crate) fn programs(sh: &Shell) -> Result<()> {
         return Ok(());
     }
     println!("   {}", missing.iter().map(|package| **package).collect::<Vec<_>>().join(", "));
+    install(sh, &missing.into_iter().copied().collect::<Vec<_>>())
+        .context("cannot install compilers, a browser and launchers, which tests run")
+}
+
+/// Installs packages.
+pub(crate) fn install(sh: &Shell, packages: &[&str]) -> Result<()> {
     update(sh)?;
     let root = cmd!(sh, "id -u").quiet().read()? == "0";
     let install = if root { cmd!(sh, "apt-get") } else { cmd!(sh, "sudo apt-get") };
-    let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(missing);
-    install.quiet().ignore_stdout().run().context("cannot install compilers, a browser and launchers, which tests run")
+    let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(packages);
+    Ok(install.quiet().ignore_stdout().run()?)
+}
+
+/// Unpacks one file of a package of another Debian than this machine's into `folder`, as [`unpack`] does.
+pub(crate) fn unpack_from(sh: &Shell, debian: &str, package: &str, file: &str, folder: &Path) -> Result<()> {
+    let own = sh.create_temp_dir()?;
+    let own = own.path();
+    let keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    sh.write_file(own.join("sources.list"), format!("deb [signed-by={keys}] http://deb.debian.org/debian {debian} main\n"))?;
+    let apt = |words: &[&str]| {
+        let options = [
+            format!("Dir::Etc::sourcelist={}", own.join("sources.list").display()),
+            "Dir::Etc::sourceparts=-".to_owned(),
+            format!("Dir::State::lists={}", own.join("lists").display()),
+            format!("Dir::Cache={}", own.join("cache").display()),
+        ];
+        let options = options.iter().flat_map(|option| ["-o", option]);
+        cmd!(sh, "apt-get -q {options...} {words...}").quiet().ignore_stdout().ignore_stderr().run()
+    };
+    for part in ["lists/partial", "cache/archives/partial"] {
+        sh.create_dir(own.join(part))?;
+    }
+    let there = sh.push_dir(own);
+    apt(&["update"]).and_then(|()| apt(&["download", package])).with_context(|| format!("cannot download {package} of Debian {debian}"))?;
+    drop(there);
+    let archive = sh.read_dir(own)?.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "deb"));
+    let archive = archive.with_context(|| format!("apt-get downloaded no {package}"))?;
+    sh.create_dir(folder)?;
+    let script = "dpkg-deb --fsys-tarfile \"$0\" | tar -x -C \"$1\" \"$2\"";
+    Ok(cmd!(sh, "bash -o pipefail -c {script} {archive} {folder} {file}").quiet().run()?)
 }
 
 fn update(sh: &Shell) -> Result<()> {

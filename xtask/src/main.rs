@@ -2,6 +2,7 @@
 
 mod abi_header;
 mod amd_bundle;
+mod arm;
 mod bundle;
 mod checks;
 mod cpp_bundle;
@@ -181,7 +182,9 @@ enum Command {
     Release(release::Arguments),
     /// Make `target/dist/`, for people without Rust: an archive with libraries, headers and the command line, and
     /// packages for Debian. They need a libc of 2018, and no more
-    Dist,
+    Dist(dist::Arguments),
+    /// Tests for hosts with AArch64 processors, on this one: QEMU runs them
+    Arm,
     /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
     Site(site::Arguments),
     /// Make the pictures of `docs/gallery` again, by what they show: all, or these
@@ -219,7 +222,8 @@ fn main() -> Result<ExitCode> {
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
-        Command::Dist => dist::run(&sh),
+        Command::Arm => arm::run(&sh),
+        Command::Dist(arguments) => dist::run(&sh, &arguments),
         Command::Gallery { pictures } => gallery::run(&sh, &pictures),
         Command::Site(arguments) => site::run(&sh, &arguments),
         Command::Release(arguments) => release::run(&sh, &arguments),

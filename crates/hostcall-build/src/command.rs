@@ -137,7 +137,8 @@ fn keep_tail(stream: impl Read, echo: bool) -> String {
 }
 
 /// Whether the variable would carry the outer build's settings into the inner one. Kept are where cargo keeps its
-/// downloads, how it reaches registries, and the jobserver, so that both builds together use the cores once.
+/// downloads, how it reaches registries, what links for which machine, and the jobserver, so that both builds together
+/// use the cores once.
 fn belongs_to_outer_cargo(name: &str) -> bool {
     const KEPT: [&str; 3] = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_TERM_COLOR"];
     const KEPT_PREFIXES: [&str; 4] = ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_"];
@@ -157,7 +158,8 @@ fn belongs_to_outer_cargo(name: &str) -> bool {
         "OPT_LEVEL",
         "DEBUG",
     ];
-    if KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+    let links = name.starts_with("CARGO_TARGET_") && name.ends_with("_LINKER");
+    if links || KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
         return false;
     }
     name.starts_with("CARGO_") || name.starts_with("__CARGO") || REMOVED.contains(&name)
@@ -197,7 +199,8 @@ mod tests {
         {
             assert!(belongs_to_outer_cargo(name), "{name}");
         }
-        for name in ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_X_TOKEN", "PATH", "HOME", "RUSTUP_HOME"] {
+        let kept = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_X_TOKEN", "PATH", "HOME", "RUSTUP_HOME"];
+        for name in kept.into_iter().chain(["CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER"]) {
             assert!(!belongs_to_outer_cargo(name), "{name}");
         }
     }

@@ -1,6 +1,7 @@
-//! The simulator's image: the kernel crate as a shared library of this machine, by the stable toolchain.
+//! The simulator's image: the kernel crate as a shared library of the machine that the host program is built for, by
+//! the stable toolchain.
 
-use std::fs;
+use std::{env, fs};
 
 use object::{Object, ObjectSymbol};
 use offload_image::{Image, ImageKind};
@@ -13,7 +14,7 @@ use crate::{BuildError, cargo, flags};
 const PROVIDED: [&str; 7] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "_Unwind_Resume"];
 
 pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
-    let host = context.host;
+    let triple = triple(&context.host.triple, |name| env::var(name).ok());
     let mut all = flags::common();
     context.source.remap(&mut all);
     // Its build id is a hash over bytes that strip changes; the bundle has a better one.
@@ -24,7 +25,7 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
         .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")
-        .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &host.triple])
+        .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &triple])
         .args(context.feature_arguments())
         .arg("--manifest-path")
         .arg(&context.source.manifest)
@@ -35,7 +36,14 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     if !symbols.is_empty() {
         return Err(BuildError::UndefinedSymbols { package: context.source.package.clone(), symbols });
     }
-    Ok(Image::new(ImageKind::Sim, host.triple.clone(), bytes))
+    Ok(Image::new(ImageKind::Sim, triple, bytes))
+}
+
+/// Where the simulator will run: where the program runs whose build script we are in, if cargo says so; else on the
+/// machine `own`.
+fn triple(own: &str, variable: impl Fn(&str) -> Option<String>) -> String {
+    let is_script = variable("HOST").is_some_and(|host| host == own) && variable("OUT_DIR").is_some();
+    variable("TARGET").filter(|_| is_script).unwrap_or_else(|| own.to_owned())
 }
 
 /// The functions that an image would fail without, when it is loaded or later.
@@ -62,4 +70,23 @@ fn is_math(name: &str) -> bool {
     const MORE: [&str; 5] = ["tanh", "trunc", "roundeven", "nearbyint", "ldexp"];
     let base = name.strip_suffix('f').unwrap_or(name);
     [name, base].iter().any(|name| MATH.contains(name) || MORE.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_script_says_where_the_simulator_will_run() {
+        let own = "x86_64-unknown-linux-gnu";
+        let of = |variables: &[(&str, &str)]| {
+            triple(own, |name| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned()))
+        };
+        let [host, target, out] = [("HOST", own), ("TARGET", "aarch64-unknown-linux-gnu"), ("OUT_DIR", "/out")];
+        assert_eq!(of(&[host, target, out]), "aarch64-unknown-linux-gnu");
+        // A variable of that name that somebody else has set says nothing.
+        for some in [&[target][..], &[target, out], &[target, host], &[host, out], &[]] {
+            assert_eq!(of(some), own);
+        }
+    }
 }

@@ -1,0 +1,108 @@
+//! `cargo xtask arm`: hosts with AArch64 processors, from a machine with x86-64. Tests are built for them here, and
+//! QEMU runs them: version 8.1 or later, because older ones move words of 16 bytes in two pieces, and say so.
+//!
+//! It never ran from end to end: tests of `hostcall-abi` were run by hand as it runs them.
+//!
+//! QEMU has this machine's memory model, which is a stronger one. So this says that the code is right on such a
+//! processor, and nothing of its barriers: the loom models look at these.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use xshell::{Shell, cmd};
+
+use crate::steps::Steps;
+use crate::wheel;
+
+pub(crate) const TRIPLE: &str = "aarch64-unknown-linux-gnu";
+/// Debian's cross compilers, which bring the C library of such machines along.
+pub(crate) const COMPILERS: [&str; 2] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++"];
+const COMPILER_PACKAGES: [&str; 2] = ["gcc-aarch64-linux-gnu", "g++-aarch64-linux-gnu"];
+pub(crate) const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
+/// The Debian whose QEMU is new enough, and linked so that it runs on others.
+const DEBIAN: &str = "trixie";
+/// The first version that moves words whole.
+const QEMU: [u32; 2] = [8, 1];
+
+/// Tests, and what QEMU would take minutes for: models that try orders of events, which know nothing of processors.
+const LEFT_OUT: &str = "not test(every_seed)";
+
+/// Builds and runs the tests.
+pub(crate) fn run(sh: &Shell) -> Result<()> {
+    let mut steps = Steps::begin();
+    let mut qemu = None;
+    steps.run("a compiler, and QEMU", || {
+        qemu = Some(setup(sh)?);
+        Ok(())
+    });
+    if let Some(qemu) = qemu {
+        let runner = format!("{} -L {LIBRARIES}", qemu.display());
+        let of = |packages: &str, selection: &str| {
+            let mut command = crate::test::cargo(&format!("nextest run --target {TRIPLE} --no-fail-fast {packages}"));
+            command.args(["-E", selection]).env(linker(), COMPILERS[0]).env(variable("RUNNER"), &runner);
+            // A tenth of the random inputs: QEMU is ten times as slow.
+            command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
+            command
+        };
+        steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", LEFT_OUT)]);
+        steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", "all()")]);
+        steps.run("the wheel of the Python package", || {
+            let wheel = wheel::build(sh, false, Some(TRIPLE))?;
+            println!("{}", wheel.display());
+            Ok(())
+        });
+    }
+    steps.finish()
+}
+
+/// The variable by which cargo is told what links for such machines.
+pub(crate) fn linker() -> String {
+    variable("LINKER")
+}
+
+fn variable(what: &str) -> String {
+    format!("CARGO_TARGET_{}_{what}", TRIPLE.to_uppercase().replace('-', "_"))
+}
+
+/// Installs what is missing, and says where QEMU is.
+pub(crate) fn setup(sh: &Shell) -> Result<PathBuf> {
+    cmd!(sh, "rustup target add {TRIPLE}").quiet().run().context("needs rustup, for the standard library of such machines")?;
+    if COMPILERS.iter().any(|compiler| cmd!(sh, "{compiler} --version").quiet().ignore_stdout().ignore_stderr().run().is_err()) {
+        crate::debian::install(sh, &COMPILER_PACKAGES).context("cannot install a compiler for AArch64")?;
+    }
+    let own = crate::root().join("target/arm/usr/bin/qemu-aarch64");
+    for qemu in [Path::new("qemu-aarch64"), &own] {
+        if version(qemu).is_some_and(|version| version >= QEMU) {
+            return Ok(qemu.to_path_buf());
+        }
+    }
+    println!("   qemu-user of Debian {DEBIAN}");
+    let folder = crate::root().join("target/arm");
+    crate::debian::unpack_from(sh, DEBIAN, "qemu-user", "./usr/bin/qemu-aarch64", &folder)?;
+    let found = version(&own);
+    ensure!(found.is_some_and(|version| version >= QEMU), "QEMU {QEMU:?} or later is needed, and Debian {DEBIAN} has {found:?}");
+    Ok(own)
+}
+
+/// Major and minor version of a QEMU.
+fn version(qemu: &Path) -> Option<[u32; 2]> {
+    let said = Command::new(qemu).arg("--version").output().ok()?;
+    read_version(&String::from_utf8_lossy(&said.stdout))
+}
+
+/// `qemu-aarch64 version 10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)`
+fn read_version(said: &str) -> Option<[u32; 2]> {
+    let (_, version) = said.split_once(" version ")?;
+    let mut parts = version.split(['.', ' ']).map(|part| part.parse().ok());
+    Some([parts.next()??, parts.next()??])
+}
+
+#[test]
+fn versions_of_qemu_are_compared_by_their_numbers() {
+    let of = |number: &str| read_version(&format!("qemu-aarch64 version {number} (Debian 1:{number})\nCopyright"));
+    assert_eq!(of("10.0.13"), Some([10, 0]));
+    assert!(of("10.0.13") > Some(QEMU) && of("7.2.15") < Some(QEMU) && of("8.1.0") >= Some(QEMU));
+    assert_eq!(read_version("no such thing"), None);
+    assert_eq!(linker(), "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER");
+}
