@@ -57,8 +57,8 @@ fn kernels(sh: &Shell, machine: &Machine, program: &Path) -> Result<()> {
     Ok(command.run()?)
 }
 
-/// Installs the packages into an empty Debian of this machine's kind, and uses them there: a program in C by pkg-config,
-/// the examples by CMake, the command line.
+/// Installs the packages into an empty Debian of this machine's kind, and uses them there: a program in C by
+/// pkg-config, the examples by CMake, the command line.
 pub(super) fn packages(sh: &Shell, out: &Path, machine: &Machine, program: &tempfile::TempDir) -> Result<()> {
     if cmd!(sh, "mmdebstrap --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
         crate::debian::install(sh, &["mmdebstrap"])?;

@@ -41,8 +41,8 @@ struct Plan {
     tests: Vec<Test>,
 }
 
-/// Tries all rules that `options` of cargo-mutants select, but for those that `assumed` names without their places, which
-/// count as missed.
+/// Tries all rules that `options` of cargo-mutants select, but for those that `assumed` names without their places,
+/// which count as missed.
 pub(super) fn run(sh: &Shell, output: &Path, options: &[String], jobs: usize, assumed: &BTreeSet<&str>) -> Result<Said> {
     let all = list::list(sh, &[])?;
     let wanted: BTreeSet<String> = list::list(sh, options)?.into_iter().map(|mutant| mutant.name).collect();

@@ -753,6 +753,24 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_no_server_leaves_is_written_over_and_the_port_goes_on() {
+        let mut s = Ours::new(1, ANY);
+        s.post(0, 1, NOTE, 1);
+        s.sweep();
+        let mark = |s: &Ours| s.served.memory.words().mark(0).load(Ordering::Relaxed);
+        let left = mark(&s);
+        s.served.memory.words().mark(0).store(u32::MAX, Ordering::Relaxed);
+        let hangs = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while mark(&s) != left {
+            assert!(std::time::Instant::now() < hangs, "the mark is the device's");
+            s.sweep();
+        }
+        s.post(0, 2, NOTE, 2);
+        s.sweep();
+        assert_eq!(s.noted(), [1, 2]);
+    }
+
+    #[test]
     fn posts_for_which_there_is_no_room_keep_a_drain_from_no_other_port() {
         let mut s = Ours::new(101, PostBounds { messages: 0, bytes: 0 }).with_short_turns();
         // Who has handled something knows the services.
