@@ -38,9 +38,10 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
     });
     if let Some(qemu) = qemu {
         let runner = format!("{} -L {LIBRARIES}", qemu.display());
+        let variable = |what| crate::target_variable(TRIPLE, what);
         let of = |packages: &str, selection: &str| {
             let mut command = crate::test::cargo(&format!("nextest run --target {TRIPLE} --no-fail-fast {packages}"));
-            command.args(["-E", selection]).env(linker(), COMPILERS[0]).env(variable("RUNNER"), &runner);
+            command.args(["-E", selection]).env(variable("LINKER"), COMPILERS[0]).env(variable("RUNNER"), &runner);
             // A tenth of the random inputs: QEMU is ten times as slow.
             command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
             command
@@ -54,15 +55,6 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
         });
     }
     steps.finish()
-}
-
-/// The variable by which cargo is told what links for such machines.
-pub(crate) fn linker() -> String {
-    variable("LINKER")
-}
-
-fn variable(what: &str) -> String {
-    format!("CARGO_TARGET_{}_{what}", TRIPLE.to_uppercase().replace('-', "_"))
 }
 
 /// Installs what is missing, and says where QEMU is.
@@ -104,5 +96,5 @@ fn versions_of_qemu_are_compared_by_their_numbers() {
     assert_eq!(of("10.0.13"), Some([10, 0]));
     assert!(of("10.0.13") > Some(QEMU) && of("7.2.15") < Some(QEMU) && of("8.1.0") >= Some(QEMU));
     assert_eq!(read_version("no such thing"), None);
-    assert_eq!(linker(), "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER");
+    assert_eq!(crate::target_variable(TRIPLE, "LINKER"), "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER");
 }

@@ -141,7 +141,7 @@ fn zig(sh: &Shell, arch: &str) -> Result<PathBuf> {
         sh.write_file(root.join(".hostcall"), ZIG)?;
     }
     let (zig, [major, minor]) = (root.join("ziglang/zig"), GLIBC);
-    // Rust's programs ask for GCC's unwinder, and zig has LLVM's. What zig cannot say otherwise is where it ran.
+    // Rust's programs ask for GCC's unwinder, and zig has LLVM's.
     let script = format!(
         "#!/bin/sh\nfor a; do shift; case $a in -lgcc_s) a=-lunwind ;; esac; set -- \"$@\" \"$a\"; done\nexec {} cc -target {arch}-linux-gnu.{major}.{minor} \"$@\"\n",
         zig.display()
@@ -153,7 +153,7 @@ fn zig(sh: &Shell, arch: &str) -> Result<PathBuf> {
 
 fn build(sh: &Shell, machine: &Machine) -> Result<()> {
     let triple = machine.triple();
-    let linker_of = format!("CARGO_TARGET_{}_LINKER", triple.to_uppercase().replace('-', "_"));
+    let linker_of = crate::target_variable(&triple, "LINKER");
     // No path of this machine is to be in what is made: neither that of the sources nor that of the registry's.
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let home = home.context("neither CARGO_HOME nor HOME says where crates are kept")?;

@@ -267,6 +267,11 @@ fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_path_buf()
 }
 
+/// The variable by which cargo is told something of a target: its `LINKER`, its `RUNNER`.
+fn target_variable(triple: &str, what: &str) -> String {
+    format!("CARGO_TARGET_{}_{what}", triple.to_uppercase().replace('-', "_"))
+}
+
 /// Where cargo builds.
 fn target_directory() -> std::path::PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))

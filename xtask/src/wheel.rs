@@ -30,7 +30,7 @@ pub(crate) fn build(sh: &Shell, debug: bool, triple: Option<&str>) -> Result<Pat
     let mut build =
         cmd!(sh, "{python} -m maturin build --quiet --profile {profile} --manifest-path {manifest} --target-dir {target} --out {wheels}");
     if let Some(triple) = triple {
-        let linker = format!("CARGO_TARGET_{}_LINKER", triple.to_uppercase().replace('-', "_"));
+        let linker = crate::target_variable(triple, "LINKER");
         build = build.args(["--target", triple]);
         if std::env::var_os(&linker).is_none() {
             // Debian's name of the cross compiler.

@@ -51,7 +51,7 @@ fn kernels(sh: &Shell, machine: &Machine, program: &Path) -> Result<()> {
     let command = cmd!(sh, "cargo run --quiet {kernels...} -- --targets sim examples/add42/kernel {program}");
     // As cargo tells build scripts for whom they build.
     let own = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let linker = format!("CARGO_TARGET_{}_LINKER", machine.triple().to_uppercase().replace('-', "_"));
+    let linker = crate::target_variable(&machine.triple(), "LINKER");
     let script = [("HOST", own), ("TARGET", machine.triple()), ("OUT_DIR", program.display().to_string())];
     let command = if machine.qemu.is_some() { command.envs(script).env(linker, &machine.linker) } else { command };
     Ok(command.run()?)
