@@ -18,6 +18,7 @@ use crate::steps::Steps;
 mod compare;
 mod debian;
 mod parts;
+mod python;
 mod used;
 
 /// The oldest libc that is served: that of Debian 10 and RHEL 8.
@@ -47,6 +48,9 @@ pub(crate) struct Arguments {
     /// Make it a second time in a clone elsewhere, and compare
     #[arg(long)]
     compare: bool,
+    /// Make and use only what is for Python: the wheel, and the source distribution
+    #[arg(long, conflicts_with = "compare")]
+    python: bool,
     /// Do not install the packages into an empty Debian, which needs root
     #[arg(long)]
     no_root: bool,
@@ -106,15 +110,20 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         Ok(())
     });
     let Some(machine) = machine else { return steps.finish() };
+    let epoch = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
+    if arguments.python {
+        python::steps(sh, &mut steps, &out, &machine, &epoch);
+        return steps.finish();
+    }
     steps.run("libraries and the command line", || build(sh, &machine));
     let name = format!("hostcall-{VERSION}-{}-linux", machine.arch);
     let tree = out.join(&name);
-    let epoch = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
     steps.run("what is installed", || stage(sh, &tree, &machine));
     steps.run("which crates are in it", || parts::write(sh, &tree, &machine, &epoch));
     steps.run("sizes, and the libc that is needed", || check(sh, &tree));
     steps.run("the archive", || archive(sh, &out, &name, &epoch));
     steps.run("packages for Debian", || debian::make(sh, &out, &tree, &machine, &epoch));
+    python::steps(sh, &mut steps, &out, &machine, &epoch);
     steps.run("sums", || sums(sh, &out));
     if arguments.compare {
         steps.run("the same again elsewhere, compared", || compare::again(sh, &out, &machine));
@@ -151,14 +160,19 @@ fn zig(sh: &Shell, arch: &str) -> Result<PathBuf> {
     Ok(linker)
 }
 
-fn build(sh: &Shell, machine: &Machine) -> Result<()> {
-    let triple = machine.triple();
-    let linker_of = crate::target_variable(&triple, "LINKER");
-    // No path of this machine is to be in what is made: neither that of the sources nor that of the registry's.
+/// What the compiler is told, so that no path of this machine is in what is made: neither that of the sources nor that
+/// of the registry's.
+fn remapped() -> Result<String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let home = home.context("neither CARGO_HOME nor HOME says where crates are kept")?;
     let remapped = [(crate::root(), "/hostcall"), (home, "/cargo")];
-    let flags = remapped.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).join("\u{1f}");
+    Ok(remapped.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).join("\u{1f}"))
+}
+
+fn build(sh: &Shell, machine: &Machine) -> Result<()> {
+    let triple = machine.triple();
+    let linker_of = crate::target_variable(&triple, "LINKER");
+    let flags = remapped()?;
     let libraries: Vec<&str> = LIBRARIES.iter().flat_map(|(package, ..)| ["--package", package]).collect();
     for what in [&libraries[..], &["--package", COMMAND_LINE, "--bins"]] {
         cmd!(sh, "cargo build --release --locked --target {triple} --target-dir {BUILD} {what...}")
