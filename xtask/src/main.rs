@@ -2,6 +2,7 @@
 
 mod abi_header;
 mod amd_bundle;
+mod api;
 mod arm;
 mod bundle;
 mod checks;
@@ -183,6 +184,13 @@ enum Command {
     /// Make `target/dist/`, for people without Rust: an archive with libraries, headers and the command line, and
     /// packages for Debian. They need a libc of 2018, and no more
     Dist(dist::Arguments),
+    /// Compare the faces that others write against with what `xtask/api` has of them: public items of crates, functions
+    /// of libraries in C
+    Api {
+        /// Write them there: look at the difference before you commit it
+        #[arg(long)]
+        bless: bool,
+    },
     /// Tests for hosts with AArch64 processors, on this one: QEMU runs them
     Arm,
     /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
@@ -222,6 +230,7 @@ fn main() -> Result<ExitCode> {
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
+        Command::Api { bless } => api::run(&sh, bless),
         Command::Arm => arm::run(&sh),
         Command::Dist(arguments) => dist::run(&sh, &arguments),
         Command::Gallery { pictures } => gallery::run(&sh, &pictures),

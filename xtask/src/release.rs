@@ -39,6 +39,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     // Outside of the checkout, as the registry is: cargo looks for a workspace above a package.
     let registry = home.path().join("registry");
     let mut steps = Steps::begin();
+    crate::api::steps(sh, &mut steps, false);
     steps.run("packages", || Ok(cmd!(sh, "cargo package {packages...} {options...}").run()?));
     steps.run("a directory in the registry's place", || gather(sh, &published, &registry));
     let trial = Trial { home: home.path(), registry: &registry };

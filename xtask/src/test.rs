@@ -193,6 +193,9 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     ];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
     steps.tests("loom", loom());
+    if std::env::var_os("HOSTCALL_TEST_ALL").is_some() {
+        super::api::steps(sh, steps, false);
+    }
 }
 
 /// The loom models.
