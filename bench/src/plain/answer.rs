@@ -228,17 +228,22 @@ pub(super) unsafe fn wide(view: &View, port: usize, tag: Tag) -> bool {
     if unsafe { load16(request) }.tag() != tag.header() {
         return false;
     }
-    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
+    // In the order in which they lie: the processor fetches what follows meanwhile.
+    let mut asked = [Word([0; 4]); LANE_WORDS * LANES];
     let mut wrong = 0;
-    for lane in 0..LANES {
-        // SAFETY: words of the port's request.
-        let block: [Word; LANE_WORDS] = std::array::from_fn(|j| unsafe { load16(request.add((1 + j * LANES + lane) * size_of::<Word>())) });
-        wrong |= block.iter().fold(0, |wrong, word| wrong | word.tag() ^ tag.payload());
-        let [a, b] = reply(&units(0, &block, [0; 2]), tag);
-        (words[lane], words[LANES + lane]) = (a, b);
+    for (j, word) in asked.iter_mut().enumerate() {
+        // SAFETY: a word of the port's request.
+        *word = unsafe { load16(request.add((1 + j) * size_of::<Word>())) };
+        wrong |= word.tag() ^ tag.payload();
     }
     if wrong != 0 {
         return false;
+    }
+    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
+    for lane in 0..LANES {
+        let block: [Word; LANE_WORDS] = std::array::from_fn(|j| asked[j * LANES + lane]);
+        let [a, b] = reply(&units(0, &block, [0; 2]), tag);
+        (words[lane], words[LANES + lane]) = (a, b);
     }
     let to = view.replies.wrapping_add(port * view.reply_bytes);
     for (line, words) in words.chunks_exact(4).enumerate() {
