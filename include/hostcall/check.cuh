@@ -257,8 +257,11 @@ HC_COLD inline u32 unit_of(const report& report, u32 index) {
         part++;
     }
     if (part == report.count) return 0;
+    // By hand: `copy_tail` would need the address of a unit, and with it more registers.
+    const u8* const bytes = report.parts[part].data + at;
     u32 unit = 0;
-    wire::copy_tail((u8*)&unit, report.parts[part].data + at, wire::least((u32)report.parts[part].len - at, 4));
+    HC_NO_UNROLL
+    for (u32 left = wire::least((u32)report.parts[part].len - at, 4); left != 0; left--) unit = unit << 8 | bytes[left - 1];
     return unit;
 }
 

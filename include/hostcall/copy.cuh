@@ -8,11 +8,10 @@ namespace hostcall {
 namespace wire {
 
 /// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its
-/// own. It counts down what is left: a register less than an index, and a kernel that only checks has 32 by it, with
-/// which all of a processor's threads are there at once.
+/// own.
 HC_NOINLINE inline void copy_tail(u8* to, const u8* from, u32 len) {
     HC_NO_UNROLL
-    for (; len != 0; len--) *to++ = *from++;
+    for (u32 i = 0; i < len; i++) to[i] = from[i];
 }
 
 HC_DEVICE_INLINE u32 least(u32 a, u32 b) { return a < b ? a : b; }
