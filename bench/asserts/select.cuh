@@ -1,7 +1,7 @@
 // Kernels of PyTorch's kind that look rows up. `select` is as `indexSelectLargeIndex`: tensors of two dimensions with
-// strides, and indices of 32 bits. `gather` is as `vectorized_gather_kernel`, which PyTorch 2.11 launches for an embedding
-// of contiguous rows: a block for each index, 16 bytes a thread. A source that includes this names both (`KERNEL`) and
-// their check (`CHECK`).
+// strides, and indices of 32 bits. `gather` is as `vectorized_gather_kernel`, which PyTorch 2.11 launches for an
+// embedding of contiguous rows: a block for each index, 16 bytes a thread. A source that includes this names both
+// (`KERNEL`) and their check (`CHECK`).
 #pragma once
 
 template <class T>

@@ -103,7 +103,7 @@ mod memory {
         Word([low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32])
     }
 
-    /// Takes what a word of the device's memory stands for, as a port is taken: by one atomic access, whose result tells
+    /// Takes what a word of the device's memory stands for, as a port is taken: by one atomic access, whose result is
     /// the last message's tag.
     ///
     /// # Safety

@@ -230,8 +230,8 @@ pub(super) unsafe fn wide(view: &View, port: usize, tag: Tag) -> bool {
     if unsafe { load16(request) }.tag() != tag.header() {
         return false;
     }
-    // In the order in which they lie, so that the processor fetches what follows meanwhile; and each lane's side by side,
-    // each word over the last one's tag, so that nothing need be shifted.
+    // In the order in which they lie, so that the processor fetches what follows meanwhile; and each lane's side by
+    // side, each word over the last one's tag, so that nothing need be shifted.
     let mut asked = [[0u8; LANE_BYTES]; LANES];
     let mut wrong = 0;
     for j in 0..LANE_WORDS {
