@@ -58,7 +58,7 @@ enum Command {
         #[arg(long)]
         no_setup: bool,
         /// Also what takes longer than it has ever been worth between releases: every architecture, every program and
-        /// crate of the registry
+        /// crate of the registry, and `arm`
         #[arg(long, conflicts_with = "quick")]
         all: bool,
     },
@@ -214,7 +214,7 @@ fn main() -> Result<ExitCode> {
     sh.change_dir(root());
     match cli.command {
         Command::Test { quick: true, .. } => test::run(&sh, test::Extent::Quick),
-        Command::Test { all: true, no_setup, .. } => test::all(!no_setup),
+        Command::Test { all: true, no_setup, .. } => test::all(&sh, !no_setup),
         Command::Test { no_setup, .. } => test::run(&sh, test::Extent::Whole { install: !no_setup }),
         Command::Setup => test::setup(&sh, true),
         Command::Ci => checks::ci(&sh),
