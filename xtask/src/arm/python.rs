@@ -10,7 +10,7 @@ use xshell::{Shell, cmd};
 use super::{COMPILERS, DEBIAN};
 
 /// Debian's packages: the interpreter, and those of its libraries that the tests' imports open.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 13] = [
     "libc6",
     "libgcc-s1",
     "libstdc++6",
@@ -19,6 +19,8 @@ const PACKAGES: [&str; 11] = [
     "libffi8",
     "libbz2-1.0",
     "liblzma5",
+    "libzstd1",
+    "libssl3t64",
     "libpython3.13-minimal",
     "libpython3.13-stdlib",
     "python3.13-minimal",
