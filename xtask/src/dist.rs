@@ -19,6 +19,7 @@ mod compare;
 mod debian;
 mod parts;
 mod paths;
+mod python;
 mod used;
 
 /// The oldest libc that is served: that of Debian 10 and RHEL 8.
@@ -48,6 +49,9 @@ pub(crate) struct Arguments {
     /// Make it a second time in a clone elsewhere, and compare
     #[arg(long)]
     compare: bool,
+    /// Make and use only what is for Python: the wheel, and the source distribution
+    #[arg(long, conflicts_with = "compare")]
+    python: bool,
     /// Do not install the packages into an empty Debian, which needs root
     #[arg(long)]
     no_root: bool,
@@ -109,10 +113,14 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         Ok(())
     });
     let Some(machine) = machine else { return steps.finish() };
+    let epoch = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
+    if arguments.python {
+        python::steps(sh, &mut steps, &out, &machine, &epoch);
+        return steps.finish();
+    }
     let made = steps.run("libraries and the command line", || build(sh, &machine));
     let name = format!("hostcall-{VERSION}-{}-linux", machine.arch);
     let tree = out.join(&name);
-    let epoch = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
     // What one makes the next takes.
     let made = made
         && steps.run("what is installed", || stage(sh, &tree, &machine))
@@ -120,9 +128,12 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         && steps.run("sizes, and the libc that is needed", || check(sh, &tree))
         && steps.run("no directory of this machine", || paths::none_in(&tree, &paths::of_this_machine(sh)?))
         && steps.run("the archive", || archive(sh, &out, &name, &epoch))
-        && steps.run("packages for Debian", || debian::make(sh, &out, &tree, &machine, &epoch))
-        && steps.run("sums", || sums(sh, &out));
+        && steps.run("packages for Debian", || debian::make(sh, &out, &tree, &machine, &epoch));
     if !made {
+        return steps.finish();
+    }
+    python::steps(sh, &mut steps, &out, &machine, &epoch);
+    if !steps.run("sums", || sums(sh, &out)) {
         return steps.finish();
     }
     let mut program = None;
@@ -160,11 +171,17 @@ fn zig(sh: &Shell, arch: &str) -> Result<PathBuf> {
     Ok(linker)
 }
 
+/// What the compiler is told, so that no path of this machine is in what is made: neither that of the sources nor those
+/// of the registry's and of the standard library's.
+fn remapped(sh: &Shell) -> Result<String> {
+    let remapped = [(crate::root(), "/hostcall"), (paths::cargo_home()?, "/cargo"), (paths::sysroot(sh)?, "/rust")];
+    Ok(remapped.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).join("\u{1f}"))
+}
+
 fn build(sh: &Shell, machine: &Machine) -> Result<()> {
     let triple = machine.triple();
     let linker_of = crate::target_variable(&triple, "LINKER");
-    let remapped = [(crate::root(), "/hostcall"), (paths::cargo_home()?, "/cargo"), (paths::sysroot(sh)?, "/rust")];
-    let flags = remapped.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).join("\u{1f}");
+    let flags = remapped(sh)?;
     let libraries: Vec<&str> = LIBRARIES.iter().flat_map(|(package, ..)| ["--package", package]).collect();
     for what in [&libraries[..], &["--package", COMMAND_LINE, "--bins"]] {
         cmd!(sh, "cargo build --release --locked --target {triple} --target-dir {BUILD} {what...}")

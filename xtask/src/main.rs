@@ -250,7 +250,8 @@ fn main() -> Result<ExitCode> {
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::AbiHeader { check } => abi_header::run(&sh, check),
         Command::Wheel { debug, target } => {
-            let wheel = python::packages(&sh).and_then(|()| wheel::build(&sh, debug, target.as_deref()));
+            let target = target.as_deref();
+            let wheel = wheel::check(target).and_then(|()| python::packages(&sh)).and_then(|()| wheel::build(&sh, debug, target));
             wheel.map(|wheel| println!("{}", wheel.display()))
         }
         Command::TestPython { with } => {

@@ -63,9 +63,12 @@ pub(crate) fn faces(sh: &Shell) -> Result<PathBuf> {
 /// runs.)
 const NOTEBOOK: [&str; 2] = ["ipykernel==6.31.0", "jupyter_client==8.10.0"];
 
+/// What an example draws a bar with.
+const BAR: &str = "tqdm==4.70.1";
+
 /// What the wheel's tests need beside the wheel.
 pub(crate) fn for_wheel() -> impl Iterator<Item = &'static str> {
-    ["numpy", "pyarrow", "pytest", "mypy"].into_iter().map(pinned).chain(NOTEBOOK)
+    ["numpy", "pandas", "pyarrow", "pytest", "mypy"].into_iter().map(pinned).chain(NOTEBOOK).chain([BAR])
 }
 
 /// A package of [`PACKAGES`], with its version.

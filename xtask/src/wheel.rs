@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use xshell::{Shell, cmd};
+use xshell::{Cmd, Shell, cmd};
 
 use crate::steps::Steps;
 
@@ -18,24 +18,72 @@ pub(crate) fn python() -> PathBuf {
     crate::root().join("target/python/bin/python")
 }
 
+/// What building the wheel needs and `runs` says that this machine lacks, each with what brings it. `triple`: for other
+/// processors than this machine's.
+fn lacking(triple: Option<&str>, mut runs: impl FnMut(&str, &[&str]) -> bool) -> Vec<String> {
+    let mut lacking = Vec::new();
+    let mut need = |program: &str, words: &[&str], what: &str| {
+        if !runs(program, words) {
+            // The shell itself is there.
+            lacking.push(if program == "sh" { what.to_owned() } else { format!("`{program}`: {what}") });
+        }
+    };
+    need("python3", &["-c", "import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 11))"], PYTHON);
+    need(&clang(), &["--version"], CLANG);
+    if let Some(triple) = triple {
+        let linker = linker(triple);
+        need(&linker, &["--version"], &format!("it links for {triple}; CARGO_TARGET_…_LINKER names another"));
+        let there = "test -d \"$(rustc --print target-libdir --target $0)\"";
+        need("sh", &["-c", there, triple], &format!("Rust's standard library for {triple}: `rustup target add {triple}`"));
+    }
+    lacking
+}
+
+const PYTHON: &str = "Python 3.11 or newer with `venv`, in which maturin is installed; Debian's package is `python3-venv`";
+const CLANG: &str = "clang 22, which compiles hostcall's client for kernels of Triton; `cargo xtask setup` installs it on Debian, and \
+    the variable CLANG names another";
+
+/// The compiler of `triton/build.py`.
+fn clang() -> String {
+    std::env::var("CLANG").unwrap_or_else(|_| "clang++-22".to_owned())
+}
+
+/// What links for other processors: what cargo is told, or Debian's name of the cross compiler.
+fn linker(triple: &str) -> String {
+    let told = std::env::var(crate::target_variable(triple, "LINKER"));
+    told.unwrap_or_else(|_| format!("{}-gcc", triple.replace("-unknown", "")))
+}
+
+/// Says at once, before anything is installed or compiled, what the wheel needs and this machine lacks.
+pub(crate) fn check(triple: Option<&str>) -> Result<()> {
+    let runs = |program: &str, words: &[&str]| Command::new(program).args(words).output().is_ok_and(|output| output.status.success());
+    let lacking = lacking(triple, runs);
+    ensure!(lacking.is_empty(), "the wheel cannot be built, for this machine lacks\n   {}", lacking.join("\n   "));
+    Ok(())
+}
+
+/// Puts into the package what is no Python and no Rust.
+pub(crate) fn prepare(sh: &Shell) -> Result<()> {
+    headers(sh)?;
+    bitcode(sh)
+}
+
+/// A command of maturin's for the package.
+pub(crate) fn maturin<'a>(sh: &'a Shell, command: &str) -> Cmd<'a> {
+    let (python, manifest) = (python(), format!("{CRATE}/Cargo.toml"));
+    cmd!(sh, "{python} -m maturin {command} --manifest-path {manifest}")
+}
+
 /// Builds the wheel, and says where it is. `triple`: for other processors than this machine's.
 pub(crate) fn build(sh: &Shell, debug: bool, triple: Option<&str>) -> Result<PathBuf> {
-    headers(sh)?;
-    bitcode(sh)?;
+    prepare(sh)?;
     let wheels = crate::root().join("target/wheels").join(triple.unwrap_or_default()).join(if debug { "debug" } else { "release" });
     sh.remove_path(&wheels)?;
     let profile = if debug { "dev" } else { "release" };
-    let (python, manifest) = (python(), format!("{CRATE}/Cargo.toml"));
     let target = crate::target_directory();
-    let mut build =
-        cmd!(sh, "{python} -m maturin build --quiet --profile {profile} --manifest-path {manifest} --target-dir {target} --out {wheels}");
+    let mut build = maturin(sh, "build").args(["--quiet", "--profile", profile, "--target-dir"]).arg(target).arg("--out").arg(&wheels);
     if let Some(triple) = triple {
-        let linker = crate::target_variable(triple, "LINKER");
-        build = build.args(["--target", triple]);
-        if std::env::var_os(&linker).is_none() {
-            // Debian's name of the cross compiler.
-            build = build.env(linker, format!("{}-gcc", triple.replace("-unknown", "")));
-        }
+        build = build.args(["--target", triple]).env(crate::target_variable(triple, "LINKER"), linker(triple));
     }
     build.run()?;
     let mut built = sh.read_dir(&wheels)?;
@@ -64,7 +112,7 @@ fn headers(sh: &Shell) -> Result<()> {
 /// The client for Triton's kernels, and beside it what reports their asserts.
 fn bitcode(sh: &Shell) -> Result<()> {
     let (python, to) = (python(), format!("{CRATE}/python/hostcall/_triton.bc"));
-    cmd!(sh, "{python} {CRATE}/triton/build.py {to}").quiet().run().context("needs clang-22: cargo xtask setup installs it")
+    Ok(cmd!(sh, "{python} {CRATE}/triton/build.py {to}").quiet().run()?)
 }
 
 fn copy(sh: &Shell, from: &Path, to: &Path) -> Result<()> {
@@ -149,7 +197,7 @@ fn other(sh: &Shell, steps: &mut Steps, python: &Path, environment: &Path, wheel
     steps.run(format!("the wheel installed for {}", python.display()), || {
         cmd!(sh, "{python} -m venv --clear {environment}").quiet().run()?;
         // The versions that there are for it.
-        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check --only-binary :all: {wheel} numpy pyarrow pytest")
+        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check --only-binary :all: {wheel} numpy pandas pyarrow tqdm pytest")
             .quiet()
             .run()?;
         installed = true;
@@ -180,6 +228,24 @@ fn build_programs(sh: &Shell) -> Result<PathBuf> {
     let packages = PROGRAMS.iter().flat_map(|package| ["-p", package]);
     cmd!(sh, "{tool} build --quiet --for sim {packages...} -o {out}").run()?;
     Ok(out)
+}
+
+#[test]
+fn what_a_machine_lacks_is_named_with_what_brings_it_and_what_it_has_is_not() {
+    let lacking_without = |missing: &[&str], triple| lacking(triple, |program, _| !missing.contains(&program));
+    assert_eq!(lacking_without(&[], Some("aarch64-unknown-linux-gnu")), Vec::<String>::new());
+    let [clang] = &lacking_without(&["clang++-22"], None)[..] else { panic!("one is missing") };
+    assert!(clang.contains("clang++-22") && clang.contains("cargo xtask setup"), "{clang}");
+    let all = lacking(Some("aarch64-unknown-linux-gnu"), |_, _| false);
+    assert!(all.len() == 4 && all[2].contains("aarch64-linux-gnu-gcc"), "{all:?}");
+}
+
+#[test]
+fn the_package_has_the_licences() {
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let [own, of_all] = [CRATE, "."].map(|dir| std::fs::read(crate::root().join(dir).join(file)).unwrap());
+        assert_eq!(own, of_all, "{file}");
+    }
 }
 
 #[test]

@@ -15,7 +15,9 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::error::invalid;
 
-/// Rows of a stream.
+/// Rows of a stream. `pyarrow.record_batch(batch)`, and whatever else knows Arrow's interface, takes it without a copy;
+/// `batch["name"]` is a column of numbers as an array of NumPy's. Raises `KeyError` for a column that is not there, and
+/// `InvalidError` for one that is not of numbers.
 #[pyclass(frozen, module = "hostcall._hostcall")]
 pub(crate) struct RecordBatch(pub(crate) arrow_array::RecordBatch);
 
@@ -48,12 +50,13 @@ impl RecordBatch {
         schema(py, self.0.schema_ref())
     }
 
+    /// Values in it.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.num_rows()
     }
 
-    /// Of the columns.
+    /// Names of the columns.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()

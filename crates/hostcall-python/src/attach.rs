@@ -10,7 +10,8 @@ use crate::error::{invalid, of_attach, of_device};
 use crate::queue::lock;
 use crate::server::Shared;
 
-/// A program that is attached to a server. Dropped, it stays attached: the server keeps it.
+/// A program that is attached to a server, as `Server.attach` gives it. Dropped, it stays attached: the server keeps
+/// it. As a context manager it is detached at the block's end.
 #[pyclass(frozen, module = "hostcall._hostcall")]
 pub(crate) struct Attachment {
     shared: Arc<Shared>,

@@ -36,7 +36,8 @@ def make(source, output, include, change):
 
 
 def without_target(text):
-    """Takes away what says for which GPU it is, and the module's flags."""
+    """Takes away what says for which GPU it is, in which directory it was made, and the module's flags."""
+    text = re.sub(r'^source_filename = ".*/', 'source_filename = "', text, flags=re.MULTILINE)
     text = re.sub(r' "(target-cpu|target-features|frame-pointer|stack-protector-buffer-size)"="[^"]*"', "", text)
     return re.sub(r"^!llvm\.module\.flags = .*\n", "", text, flags=re.MULTILINE)
 

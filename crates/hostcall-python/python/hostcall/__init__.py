@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from ._system import unsupported as _unsupported
+
+if (_why := _unsupported()) is not None:
+    raise ImportError(_why)
+
 from . import _attach, _hostcall, _names, sim, types
 from ._asserts import asserts
 from ._definition import Argument, Definition, bindings, cuda_source

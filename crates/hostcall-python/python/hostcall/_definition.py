@@ -24,7 +24,12 @@ class Argument:
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A service as it is on the wire. ``cargo hostcall bindgen --lang python`` writes these; ``hostcall.service`` makes them of annotations."""
+    """A service as it is on the wire. ``cargo hostcall bindgen --lang python`` writes these; ``hostcall.service`` makes them of annotations.
+
+    ``name``: on the wire. ``signature``: a hash of ``text``, its types in Rust; kernels and servers compare it. ``arguments``: each an ``Argument``.
+    ``result``: a ``Type``; None if the service is posted. ``takes_var``: whether an argument is a string or slice. ``units``, ``reply_units``: 32-bit units of
+    a call and of its answer. ``doc``: its documentation.
+    """
 
     name: str
     signature: int
@@ -121,7 +126,10 @@ def define(name: str, arguments: Sequence[Argument], result: Type | None, doc: s
 
 
 def cuda_source(*services: Any, namespace: str | None = None) -> str:
-    """The stubs of services and streams for kernels in C++: what ``cargo hostcall bindgen --lang cuda`` writes of the Rust file that corresponds."""
+    """The stubs of ``services``, and of streams, for kernels in C++: what ``cargo hostcall bindgen --lang cuda`` writes of the Rust file that corresponds.
+
+    ``namespace``: of C++, around them. Raises ``InvalidError`` if two services or streams have one name.
+    """
     messages: list[Message] = [message for message in services if isinstance(message, Message)]
     definitions: list[Definition] = [getattr(service, "definition", service) for service in services if not isinstance(service, Message)]
     if len({message.name for message in messages}) < len(messages):
@@ -144,5 +152,5 @@ def cuda_source(*services: Any, namespace: str | None = None) -> str:
 
 
 def bindings(rust: str) -> str:
-    """Definitions in Python of the services in a Rust text: what ``cargo hostcall bindgen --lang python`` writes."""
+    """Definitions in Python of the services in the text ``rust``: what ``cargo hostcall bindgen --lang python`` writes. Raises ``InvalidError``."""
     return _hostcall.python_source(rust)

@@ -58,7 +58,11 @@ class HeldLockError(HostcallError, RuntimeError):
 
 @dataclass(frozen=True)
 class DevicePanic:
-    """Lanes that panicked, or failed a check of a kernel in C++: the first of them, and how many."""
+    """Lanes that panicked, or failed a check of a kernel in C++: the first of them, and how many.
+
+    ``program``: the kernel's. ``message``, ``file``, ``line``: what it said, and where in the source, if that is known. ``block``, ``thread``: coordinates of
+    the first lane. ``lanes``: how many panicked.
+    """
 
     program: str
     message: str
@@ -71,7 +75,7 @@ class DevicePanic:
 
 @dataclass(frozen=True)
 class HandlerFailure:
-    """A service that failed lanes: the code that they got, and why. The message of an exception is its traceback."""
+    """A service that failed lanes: ``service``, the ``code`` that ``lanes`` lanes got, and why. The ``message`` of an exception is its traceback."""
 
     service: str
     code: int
@@ -81,7 +85,7 @@ class HandlerFailure:
 
 @dataclass(frozen=True)
 class UnknownService:
-    """A service that was called and is not registered."""
+    """A ``service`` that was called and is not registered: ``calls`` and ``posts`` of it."""
 
     service: str
     calls: int
@@ -90,7 +94,12 @@ class UnknownService:
 
 @dataclass(frozen=True)
 class Report:
-    """What a wait reports."""
+    """What a wait reports. As a condition it is true if nothing failed.
+
+    ``text``: all of it for people. ``success``: whether nothing failed. ``exit_code``: with which the kernel ended itself, and ``exits``, all such codes.
+    ``panics``: each a ``DevicePanic``. ``handler_failures``: each a ``HandlerFailure``. ``handler_panics``: faults in services of the package itself.
+    ``unknown_services``: each an ``UnknownService``. ``malformed``: messages that no client writes. ``omitted``: entries beyond those that are kept.
+    """
 
     text: str = ""
     success: bool = True
@@ -105,7 +114,7 @@ class Report:
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Report:
-        """From what the extension module gives."""
+        """From what the extension module ``found``."""
         parts = dict(found)
         parts["panics"] = tuple(
             DevicePanic(**{**panic, "block": tuple(panic["block"]), "thread": tuple(panic["thread"])}) for panic in found["panics"]

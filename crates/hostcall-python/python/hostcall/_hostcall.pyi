@@ -1,10 +1,28 @@
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Attachment",
+    "Batch",
+    "Defined",
+    "InProcess",
+    "RecordBatch",
+    "Server",
+    "SimModule",
+    "Streams",
+    "VERSION",
+    "cuda_source",
+    "default_device",
+    "define",
+    "python_source",
+    "stack_of_handlers",
+]
+
 VERSION: str
 
+@final
 class Defined:
     name: str
     signature: int
@@ -21,6 +39,7 @@ def python_source(source: str) -> str: ...
 def default_device(program: bytes) -> tuple[str, str]: ...
 def cuda_source(source: str, namespace: str | None = None) -> str: ...
 
+@final
 class Batch:
     service: int
     lanes: int
@@ -33,6 +52,7 @@ class Batch:
     def split(self) -> list[tuple[int, Batch]]: ...
     def __len__(self) -> int: ...
 
+@final
 class Attachment:
     name: str
     attached: bool
@@ -40,6 +60,7 @@ class Attachment:
     def __enter__(self) -> Attachment: ...
     def __exit__(self, kind: object, error: object, traceback: object, /) -> None: ...
 
+@final
 class RecordBatch:
     num_rows: int
     names: list[str]
@@ -48,8 +69,9 @@ class RecordBatch:
     def __len__(self) -> int: ...
     def __getitem__(self, name: str, /) -> npt.NDArray[Any]: ...
 
+@final
 class Streams:
-    def __init__(self, server: Server, settings: dict[str, Any]) -> None: ...
+    def __new__(cls, server: Server, settings: dict[str, Any]) -> Streams: ...
     def attach(self, attachment: Attachment) -> bool: ...
     def wait(self, stream: int | None = None) -> None: ...
     def idle(self, stream: int | None = None) -> bool: ...
@@ -61,17 +83,20 @@ class Streams:
     def counts(self) -> list[dict[str, Any]]: ...
     def stop(self) -> None: ...
 
+@final
 class SimModule:
     def idle(self) -> bool: ...
     def parameters(self, kernel: str) -> list[tuple[int, int, int, bool]] | None: ...
     def launch(self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int], arguments: list[bytes]) -> None: ...
 
+@final
 class InProcess:
-    def __init__(self, server: Server) -> None: ...
+    def __new__(cls, server: Server) -> InProcess: ...
     def call(self, name: str, units: list[int], variable: tuple[bytes, int] | None, post: bool) -> tuple[int, int, list[int], bytes]: ...
 
+@final
 class Server:
-    def __init__(self, device: str | None, options: dict[str, Any]) -> None: ...
+    def __new__(cls, device: str | None, options: dict[str, Any]) -> Server: ...
     forked: bool
     running: bool
     def device(self) -> dict[str, Any]: ...

@@ -18,7 +18,10 @@ Policy = Literal["block", "drop", "wait", "sample"]
 
 @dataclass(frozen=True)
 class Message:
-    """A stream as it is on the wire: ``hostcall.stream`` makes these of classes with annotations."""
+    """A stream as it is on the wire: ``hostcall.stream`` makes these of classes with annotations.
+
+    ``name``: the class's. ``fields``: names and types of a value's parts. ``policy``: what a message does when its ring is full. ``doc``: its documentation.
+    """
 
     name: str
     fields: tuple[tuple[str, Type], ...]
@@ -38,6 +41,17 @@ class Message:
 
     def __str__(self) -> str:
         return f"{self.name} {{ {', '.join(f'{name}: {ty.rust}' for name, ty in self.fields)} }}"
+
+
+#: What names a stream: its definition, or the name. Type checkers take the class that ``stream`` decorates for a class.
+Named = Message | str | type[Any]
+
+
+def name_of(message: Named) -> str:
+    """The name of a stream. Raises ``InvalidError`` for a class that is none."""
+    if isinstance(message, type):
+        raise InvalidError(f"{message.__name__} is no stream: decorate it by `@hostcall.stream`")
+    return message.name if isinstance(message, Message) else message
 
 
 def _of_class(cls: type[Any], policy: Policy) -> Message:
@@ -69,7 +83,7 @@ def stream(cls: Any = None, /, *, policy: Policy = "block") -> Any:
 
     ``policy``: what a message does when its ring is full. ``"block"`` waits, ``"drop"`` is dropped and counted, ``"wait"`` waits for a millisecond, and of
     ``"sample"`` the fewer are sent the fuller the ring is. Pass it to ``hostcall.sim.Module`` or ``hostcall.cuda_source`` as a service is, and to
-    ``Server.streams``.
+    ``Server.streams``. Raises ``InvalidError`` if ``cls`` has another name than one in camel case, or fields of types that are not plain.
     """
     if cls is None:
         return lambda cls: _of_class(cls, policy)

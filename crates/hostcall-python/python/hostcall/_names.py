@@ -43,9 +43,11 @@ __all__ = [
 
 
 def struct(name: builtins.str, dtype: npt.DTypeLike, align: int | None = None) -> Any:
-    """A struct of the wire: the fields of a structured dtype, without padding, little-endian. ``align``: if it is not that of its fields."""
-    return _types.Structure(name, dtype, align)
+    """A struct of the wire: ``name`` is Rust's, the fields are those of a structured ``dtype``, without padding, little-endian.
 
+    ``align``: its alignment in bytes, if it is not that of its fields. Raises ``InvalidError`` for a dtype that is no struct of the wire.
+    """
+    return _types.Structure(name, dtype, align)
 
 
 if TYPE_CHECKING:
@@ -106,9 +108,39 @@ else:
         def __repr__(self) -> builtins.str:
             return f"hostcall.{self._name}"
 
-    array = _Maker("array", _types.Array, "`[T; N]`: so many values of a plain type.")
-    tuple = _Maker("tuple", _types.Tuple, "`(A, B)`")
-    option = _Maker("option", _types.Option, "`Option<T>`: a value or None.")
-    result = _Maker("result", _types.Result, "`Result<T, E>`: `hostcall.Ok(value)` or `hostcall.Err(error)`.")
-    slice = _Maker("slice", _types.Slice, "`&[T]`: an array of the lane's.")
-    slice_mut = _Maker("slice_mut", _types.SliceMut, "`&mut [T]`: an array that goes back to the lane, as `hostcall.Out`.")
+    _KINDS = "Parts are types of this package, or ``int``, ``float``, ``bool`` and NumPy's scalar types. Others raise ``InvalidError``."
+    array = _Maker(
+        "array",
+        _types.Array,
+        f"``hostcall.array[T, N]`` is ``[T; N]``: N numbers, arrays or structs. A service per lane sees an array of the shape ``(N,)``, one per batch of "
+        f"``(lanes, N)``. {_KINDS}",
+    )
+    tuple = _Maker(
+        "tuple",
+        _types.Tuple,
+        f"``hostcall.tuple[A, B]`` is ``(A, B)``, of 1 to 8 parts. A service per lane sees ``tuple``, one per batch a structured array of ``_0``, ``_1`` and "
+        f"so on; it may return a tuple of arrays. {_KINDS}",
+    )
+    option = _Maker(
+        "option",
+        _types.Option,
+        f"``hostcall.option[T]`` is ``Option<T>``. A service per lane sees the value or ``None``, one per batch a structured array of ``has`` and ``value``; "
+        f"it may return a masked array. {_KINDS}",
+    )
+    result = _Maker(
+        "result",
+        _types.Result,
+        f"``hostcall.result[T, E]`` is ``Result<T, E>``. A service per lane sees ``hostcall.Ok(value)`` or ``hostcall.Err(error)``, one per batch a structured "
+        f"array of ``is_err``, ``value`` and ``error``. {_KINDS}",
+    )
+    slice = _Maker(
+        "slice",
+        _types.Slice,
+        f"``hostcall.slice[T]`` is ``&[T]``, as an argument only. A service per lane sees an array, one per batch a list of arrays. {_KINDS}",
+    )
+    slice_mut = _Maker(
+        "slice_mut",
+        _types.SliceMut,
+        f"``hostcall.slice_mut[T]`` is ``&mut [T]``, as an argument only. A service per lane sees ``hostcall.Out``, which goes back to the lane, one per batch "
+        f"a list of them. {_KINDS}",
+    )

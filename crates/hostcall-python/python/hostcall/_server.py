@@ -20,7 +20,7 @@ from ._attach import attach, started, stopping, stream_pointer
 from ._errors import HeldLockError, InvalidError, KernelFailed, Report, StreamError, UnavailableError, WaitTimeout
 from ._service import Service
 from ._serving import Serving
-from ._message import Message, Policy
+from ._message import Named, Policy
 from ._notebook import at_each_cell
 from ._stats import Progress, ServiceStats, Stats
 from ._streams import Streams
@@ -42,9 +42,12 @@ class Server:
     ``loop``: where ``async def`` services run; else on a thread of the server's own. ``stdout``, ``stderr``: where prints of kernels go: None for
     ``sys.stdout`` and ``sys.stderr`` as they are at that time, a file, a function of a text, ``"process"`` for the file descriptor, ``"nowhere"``.
     ``latencies``: keep histograms for ``stats``. ``dirs``, ``env``, ``args``, ``net``, ``stdin``: what kernels may use, as ``docs/guide/policy.md`` has it.
+    ``open_files``: at most so many at once. ``builtins``: whether files, prints and the like are served at all.
     ``threads``, ``ports``, ``staging`` (slots, bytes of one), ``heap`` (bytes), ``window``, ``trace`` (a file): as for servers in Rust.
     ``spin``: for how many seconds the dispatcher looks for calls before it sleeps. ``handler_stack``: bytes of stack for services, on each of the server's
     threads; without it as many as the main thread has, and 8 MiB at least. (A ``loop`` that was given has its own thread's.)
+
+    Raises ``UnavailableError`` if there is no such device, ``InvalidError`` if an argument cannot be.
     """
 
     def __init__(
@@ -111,7 +114,10 @@ class Server:
         started(self)
 
     def register(self, *services: Service[..., Any]) -> None:
-        """Registers services. Kernels that are launched from now on can call them."""
+        """Registers ``services``. Kernels that are launched from now on can call them.
+
+        Raises ``InvalidError`` for what is no service, ``RefusedError`` if a name is taken.
+        """
         for service in services:
             if not isinstance(service, Service):
                 raise InvalidError(f"{service!r} is no service: decorate it by `@hostcall.service`")
@@ -126,7 +132,7 @@ class Server:
             LOG.debug("registered %r", service)
 
     def unregister(self, *services: Service[..., Any]) -> None:
-        """Takes services off. Calls to them fail from now on; those that have come are handled."""
+        """Takes ``services`` off. Calls to them fail from now on; those that have come are handled. Raises ``InvalidError`` if one is not registered."""
         for service in services:
             number = self._own.pop(service.definition.name, None)
             if number is None:
@@ -134,22 +140,22 @@ class Server:
             self._core.unregister(number)
 
     def attach(self, object: Any, name: str | None = None) -> _hostcall.Attachment:
-        """Has the calls of a program answered: a module, kernel or program of any package that ``hostcall`` knows.
+        """Has the calls of a program answered: ``object`` is a module, kernel or program of any package that ``hostcall`` knows.
 
-        It stays attached until the server stops, or until ``detach`` of what is returned. ``name`` is what reports call it.
+        Raises ``InvalidError`` if it is none, ``RefusedError`` if it was built with another definition of a service. It stays attached until the server stops, or until ``detach`` of what is returned. ``name`` is what reports call it.
         """
         return self._keep(attach(self, object, name))
 
     def attach_cuda_module(self, pointer: int, name: str) -> _hostcall.Attachment:
-        """The same for a ``CUmodule``, which must be live until it is detached."""
+        """The same for a ``CUmodule``: ``pointer``, which must be live until it is detached. ``name``: what reports call it."""
         return self._keep(self._core.attach_cuda("module", pointer, name))
 
     def attach_cuda_library(self, pointer: int, name: str) -> _hostcall.Attachment:
-        """The same for a ``CUlibrary``."""
+        """The same for a ``CUlibrary``: ``pointer``, with a ``name``."""
         return self._keep(self._core.attach_cuda("library", pointer, name))
 
     def attach_cuda_function(self, pointer: int, name: str) -> _hostcall.Attachment:
-        """The same for the module of a ``CUfunction`` or ``CUkernel``."""
+        """The same for the module of a ``CUfunction`` or ``CUkernel``: ``pointer``, with a ``name``."""
         return self._keep(self._core.attach_cuda("function", pointer, name))
 
     def _keep(self, attachment: _hostcall.Attachment) -> _hostcall.Attachment:
@@ -171,7 +177,7 @@ class Server:
 
     def streams(
         self,
-        *messages: Message | str,
+        *messages: Named,
         policy: Policy | Mapping[str, Policy] | None = None,
         filters: Sequence[str] = (),
         record: str | os.PathLike[str] | None = None,
@@ -189,7 +195,7 @@ class Server:
         ``filters``: which messages are wanted, like ``"Loss: groups=0..8, rate=1/64"``. ``record``: a recording (``.hcs``) of everything; ``parquet``: an
         empty directory for files. ``memory``: bytes of rings of each program; ``threads`` that read them. A record batch has about ``rows`` rows, and comes
         after ``period`` seconds if it has fewer. ``keep``: of each stream about so many rows stay that nobody has taken, and the oldest go
-        (``Stream.forgotten`` counts them).
+        (``Stream.forgotten`` counts them). Raises ``InvalidError`` for a second call, ``StreamError`` if a file cannot be written.
         """
         if self._streams:
             raise InvalidError("this server has streams already: name all of them in one call")

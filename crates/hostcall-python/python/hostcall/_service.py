@@ -22,7 +22,8 @@ class Lanes:
     """What a batch returns if some of its lanes have no result.
 
     ``values``: what the function would return else; values of failed lanes are not looked at. ``failed``: a mask of bools.
-    ``codes``: what failed lanes get, one for all or an array; 1 if it is left out. ``message``: what the report shows.
+    ``codes``: what failed lanes get, one for all or an array; 1 if it is left out. ``message``: what the report shows. Raises ``InvalidError`` if ``failed`` is no
+    mask or ``codes`` are no numbers of 32 bits.
     """
 
     def __init__(self, values: Any, failed: Any, codes: Any = 1, message: str = "") -> None:
@@ -107,6 +108,8 @@ def service(
     kernels do not wait for it. ``name`` is ``Trait::function``, else ``Host::`` and the function's name. ``max_batch``: the most lanes of a batch.
 
     ``@service(definition)``: the types are those of a definition that ``cargo hostcall bindgen --lang python`` wrote, and annotations do not count.
+
+    So ``what`` is a function, a definition, or left out. Raises ``InvalidError`` if an annotation is missing or no type of the wire.
     """
     if callable(what) and not isinstance(what, Definition):
         return Service(what, _of_function(what, None), False, max_batch)

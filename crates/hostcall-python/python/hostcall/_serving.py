@@ -20,16 +20,16 @@ from ._types import Column, Slice, SliceMut, Str, Type, Variable
 class Out:
     """A ``&mut [T]`` argument: what is written here goes back to the calling lane.
 
-    ``array`` has the lane's length, and begins as zeros. All of it goes back, or as much as ``write`` was given.
+    ``array`` has the lane's length, and begins as zeros. All of it goes back, or as much as ``write`` was given: ``returned`` elements.
     """
 
-    __slots__ = ("array", "returned")
+    __slots__ = {"array": "What goes back, to be written.", "returned": "How many elements of it go back."}
 
     def __init__(self, array: Column) -> None:
         self.array, self.returned = array, len(array)
 
     def write(self, values: Any) -> None:
-        """Gives back these values: at most as many as there is room for."""
+        """Gives back these ``values``: at most as many as there is room for. Raises ``ValueError`` if they are more."""
         given = np.asarray(values)
         if len(given) > len(self.array):
             raise ValueError(f"{len(given)} values, where the lane has room for {len(self.array)}")

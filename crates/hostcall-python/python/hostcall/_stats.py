@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Latency:
-    """How long calls took, in seconds."""
+    """How long calls took, in seconds: ``p50``, ``p99`` and ``p999`` are percentiles, ``max`` is the slowest."""
 
     p50: float
     p99: float
@@ -20,7 +20,11 @@ class Latency:
 
 @dataclass(frozen=True)
 class ServiceStats:
-    """Counts of one service."""
+    """Counts of one service.
+
+    ``name``: as ``Host::add42``. ``number``: on the wire. ``messages``: of waves; ``calls``: of lanes, and ``failed`` ones of them. ``bytes_in``,
+    ``bytes_out``: of arguments and of results. ``latency``: a ``Latency`` with ``Server(latencies=True)``, else None.
+    """
 
     name: str
     number: int
@@ -33,14 +37,14 @@ class ServiceStats:
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> ServiceStats:
-        """From what the extension module gives."""
+        """From a ``row`` that the extension module gives."""
         latency = row["latency"]
         return cls(**{**row, "name": row["name"].replace("__", "::"), "latency": Latency(*latency) if latency is not None else None})
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a wait has come: calls since it began, and those of the last interval a second."""
+    """How far a wait has come: ``calls`` and ``failed`` ones since it began ``seconds`` ago; ``calls_per_second`` are those of the last interval."""
 
     seconds: float
     calls: int

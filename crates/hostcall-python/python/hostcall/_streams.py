@@ -11,7 +11,7 @@ from typing import Any
 from . import _hostcall
 from ._attach import stream_pointer
 from ._errors import NotFoundError
-from ._message import Message, Policy
+from ._message import Named, Policy, name_of
 from ._need import package
 
 #: For how many seconds iterating sleeps before it asks whether kernels have ended.
@@ -20,7 +20,12 @@ LOOK = 0.02
 
 @dataclass(frozen=True)
 class StreamCounts:
-    """What was sent by a stream, and what became of it. All but ``received``, ``values`` and ``unhandled`` are known since the last wait."""
+    """What was sent by a stream, and what became of it, in messages. All but ``received``, ``values`` and ``unhandled`` are known since the last wait.
+
+    ``name``: the stream's. ``received``: messages that came, with ``values`` values. ``dropped``: those for which there was no room; ``waited``: those that
+    waited for it. ``filtered``: those that nobody wanted. ``overwritten``: older ones in a ring of the policy ``latest``. ``unhandled``: those that came and
+    were not kept.
+    """
 
     name: str
     received: int
@@ -33,7 +38,7 @@ class StreamCounts:
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> StreamCounts:
-        """From what the extension module gives."""
+        """From a ``row`` that the extension module gives."""
         return cls(received=row["messages"], **{key: value for key, value in row.items() if key != "messages"})
 
     @property
@@ -87,7 +92,10 @@ class Stream:
             yield batch
 
     def table(self) -> Any:
-        """Everything that has come and was not taken, as a ``pyarrow.Table``. (Its package has no types for checkers.)"""
+        """Everything that has come and was not taken, as a ``pyarrow.Table``. (Its package has no types for checkers.)
+
+        Raises ``ImportError`` without pyarrow, ``StreamError`` if two programs define the stream differently.
+        """
         return package("pyarrow", "pyarrow", "Stream.table").table(self)
 
     def clear(self) -> None:
@@ -134,7 +142,7 @@ class Streams:
     def __init__(
         self,
         server: _hostcall.Server,
-        messages: Sequence[Message | str],
+        messages: Sequence[Named],
         policy: Policy | Mapping[str, Policy] | None,
         filters: Sequence[str],
         record: str | os.PathLike[str] | None,
@@ -145,7 +153,7 @@ class Streams:
         period: float,
         keep: int | None,
     ) -> None:
-        self._names = [_name(message) for message in messages]
+        self._names = [name_of(message) for message in messages]
         settings = {
             "names": self._names,
             "policy": policy if isinstance(policy, str) else None,
@@ -161,8 +169,8 @@ class Streams:
         }
         self._core = _hostcall.Streams(server, settings)
 
-    def __getitem__(self, message: Message | str) -> Stream:
-        name = _name(message)
+    def __getitem__(self, message: Named) -> Stream:
+        name = name_of(message)
         if name not in self.names():
             there = ", ".join(self.names()) or "none"
             fix = f"if another package has loaded its program, name it in `Server.streams({name})`"
@@ -181,7 +189,10 @@ class Streams:
         return len(self.names())
 
     def wait(self, stream: Any = None) -> None:
-        """Waits until kernels have ended and everything that they sent has come. ``Server.wait`` does so, too."""
+        """Waits until kernels have ended and everything that they sent has come. ``Server.wait`` does so, too.
+
+        ``stream``: as for ``Server.wait``. Raises ``StreamError`` if something was lost or not kept.
+        """
         self._core.wait(stream_pointer(stream))
 
     def stop(self) -> None:
@@ -190,7 +201,3 @@ class Streams:
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self)) or "<hostcall.Streams: no program has any>"
-
-
-def _name(message: Message | str) -> str:
-    return message.name if isinstance(message, Message) else message

@@ -49,15 +49,15 @@ class Type:
         return list(column)
 
     def encode(self, value: Any) -> Any:
-        """A value as ``put`` takes it; raises ``TypeError`` or ``ValueError`` if it is none."""
+        """A value as ``put`` takes it. Raises ``TypeError`` or ``ValueError`` if it is none."""
         raise NotImplementedError
 
     def put(self, column: Column, i: int, value: Any) -> None:
-        """Writes a value that was encoded into a column of zeros."""
+        """Writes a ``value`` that was encoded into row ``i`` of a ``column`` of zeros."""
         column[i] = value
 
     def from_batch(self, given: Any, lanes: int, what: builtins.str) -> Column:
-        """The values of all lanes, checked."""
+        """The values of all ``lanes`` that ``given`` is, checked; ``what`` is whose result it is, for errors."""
         return checked(given, lanes, self.dtype, what)
 
     def structures(self) -> list[Structure]:
@@ -107,6 +107,10 @@ class Number(Type):
         self.floating = self.dtype.kind == "f"
         self.least = -(1 << bits - 1) if self.signed else 0
         self.most = (1 << bits - self.signed) - 1
+        kind = "a floating-point number" if self.floating else "a signed integer" if self.signed else "an unsigned integer"
+        arrays = "bytes, 16 of a value" if self.wide else f"``{self.dtype.name}``"
+        python = "float" if self.floating else "int"
+        self.__doc__ = f"``{rust}``: {kind} of {bits} bits. A service per lane sees ``{python}``, one per batch an array of {arrays}."
 
     def to_list(self, column: Column) -> list[Any]:
         if self.wide:
@@ -234,6 +238,8 @@ class Structure(Type):
         if used != self.dtype.itemsize or (not self.packed and used % self.align):
             raise InvalidError(f"struct {name} has {self.dtype.itemsize} bytes, its fields {used}: add explicit fields at its end")
         self.units = -(-used // 4)
+        listed = ", ".join(f"{field}: {ty.rust}" for field, ty in self.fields)
+        self.__doc__ = f"``{name}``, a struct by ``hostcall.struct``: {listed}. A service per lane sees a scalar of its dtype, one per batch an array."
         STRUCTURES.setdefault(_key(self.dtype), self)
 
     def encode(self, value: Any) -> Any:
@@ -414,7 +420,16 @@ def _key(dtype: np.dtype[Any]) -> Any:
     return (dtype.itemsize, builtins.str(dtype.descr) if dtype.names else dtype.str, dtype.names)
 
 
-BOOL, CHAR, UNIT, STR = Bool(), Char(), Unit(), Str()
+def _said(ty: Type, doc: builtins.str) -> Type:
+    """A type with what `help` shows of it."""
+    ty.__doc__ = doc
+    return ty
+
+
+BOOL = _said(Bool(), "``bool``: a truth value. A service per lane sees ``bool``, one per batch an array of ``bool``.")
+CHAR = _said(Char(), "``char``: a character. A service per lane sees ``str`` of one character, one per batch an array of ``uint32``, the code points.")
+UNIT = _said(Unit(), "``()``: a result that says nothing. Kernels wait for it; they do not wait for a service without a result.")
+STR = _said(Str(), "``&str``: a text, as an argument only. A service per lane sees ``str``, one per batch a list of ``str``.")
 NUMBERS = {
     name: Number(name, code)
     for name, code in [

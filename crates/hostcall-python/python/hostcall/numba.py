@@ -33,7 +33,7 @@ def stub(service: Any, *, on_error: str | None = None) -> Any:
 
 
 def stubs(*services: Any, on_error: str | None = None) -> tuple[Any, ...]:
-    """As ``stub``, for several services."""
+    """As ``stub``, for several ``services``. Raises ``ValueError`` if ``on_error`` is neither None nor ``"value"``."""
     if on_error not in (None, "value"):
         raise ValueError(f'on_error is None (a call that fails ends its lane) or "value" (the stub returns a status, too), not {on_error!r}')
     wires = [wire(service) for service in services]

@@ -35,7 +35,11 @@ class ProgramFailed(HostcallError):
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that has ended."""
+    """A program that has ended.
+
+    ``program``: its path. ``returncode``: 0 if it did not fail, 101 if it panicked. ``report``: a ``Report``. ``device``: what it ran on. ``denials``: what it
+    asked for and was not granted.
+    """
 
     program: str
     returncode: int
@@ -51,7 +55,7 @@ class Finished:
 
 
 class Program:
-    """A program: the file that ``cargo hostcall build`` wrote."""
+    """A program: the file at ``path``, which ``cargo hostcall build`` wrote. Raises ``OSError`` if it cannot be read."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -76,11 +80,11 @@ class Program:
         stdout: Goes = None,
         stderr: Goes = None,
     ) -> Finished:
-        """Runs a program to its end.
+        """Runs the program at ``path`` to its end.
 
         ``args`` are its arguments behind its own name. ``device``: as for ``Server``, but without it the first device that the program was built for.
         ``dirs``, ``env``, ``net``, ``stdin``: what it may use; nothing, if nothing is said. ``services``: Python functions that it calls. ``threads``: the most at
-        once. Raises ``WaitTimeout`` after ``timeout`` seconds. A program that panics has the exit code 101.
+        once, each with ``stack`` bytes of stack; ``heap``: bytes that all share. ``stdout``, ``stderr``: as for ``Server``. Raises ``WaitTimeout`` after ``timeout`` seconds. A program that panics has the exit code 101.
         """
         return Program(path).start(
             args,
@@ -110,7 +114,9 @@ class Program:
         timeout: float | None,
         **grants: Any,
     ) -> Finished:
-        """As ``run``, which has the defaults."""
+        """As ``run``, which has the defaults, and says what ``args``, ``device``, ``services``, ``threads``, ``stack``, ``heap``, ``timeout`` and the other
+        ``grants`` are.
+        """
         why = "as was asked for"
         if device is None:
             device, why = _hostcall.default_device(self.image)

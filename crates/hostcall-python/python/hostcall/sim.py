@@ -23,9 +23,11 @@ from ._errors import CompileError, InvalidError, NotFoundError
 if TYPE_CHECKING:
     from ._server import Server
 
+__all__ = ["Module", "compile", "include_dir"]
+
 
 def include_dir() -> str:
-    """The directory of ``hostcall.cuh``, for compilers of kernels."""
+    """The directory of ``hostcall.cuh``, for compilers of kernels. Raises ``NotFoundError`` if the package is not whole."""
     here = Path(__file__).parent / "include"
     if (here / "hostcall.cuh").exists():
         return str(here)
@@ -41,7 +43,11 @@ SERVICES = "hostcall_services.cuh"
 
 
 def compile(source: str, services: Sequence[Any] = (), compiler: str | None = None, options: Sequence[str] = ()) -> bytes:
-    """Compiles kernels for the simulator: a shared library."""
+    """Compiles kernels for the simulator: a shared library.
+
+    ``source``: C++ with ``HOSTCALL_KERNEL``s, which may call ``services``. ``compiler``: a program; without it the variable CXX names one, or it is ``g++``.
+    ``options``: further ones for it. Raises ``CompileError`` with what the compiler says.
+    """
     program = compiler or os.environ.get("CXX") or "g++"
     if shutil.which(program) is None:
         raise CompileError(f"there is no C++ compiler `{program}`: install g++ (or clang++), and name it by `compiler=` or the variable CXX")
@@ -66,7 +72,8 @@ def compile(source: str, services: Sequence[Any] = (), compiler: str | None = No
 class Module:
     """Kernels in C++, compiled for the simulator. ``server.attach(module)`` loads them.
 
-    ``source`` has ``HOSTCALL_KERNEL(name, parameters…) { … }``; the stubs of ``services`` and ``hostcall.cuh`` are before it.
+    ``source`` has ``HOSTCALL_KERNEL(name, parameters…) { … }``; the stubs of ``services`` and ``hostcall.cuh`` are before it. ``compiler`` and ``options``: as
+    for ``compile``, which raises ``CompileError``. ``name``: what reports call it.
     """
 
     def __init__(
@@ -84,16 +91,19 @@ class Module:
         self._arguments: list[Any] = []
 
     def attach(self, server: Server, name: str | None = None) -> _hostcall.Attachment:
-        """Loads it on the server's simulator, and attaches it."""
+        """Loads it on the simulator of ``server``, and attaches it, as ``server.attach(module)`` does. ``name``: what reports call it."""
         self._loaded, attachment = server._core.attach_sim(name or self.name, self.library)
         return attachment
 
     def launch(self, kernel: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any) -> None:
-        """Starts a kernel; ``server.wait()`` waits for it.
+        """Starts a ``kernel``, by its name; ``server.wait()`` waits for it.
+
+        ``grid``: blocks, and ``block``: threads of each; a number or a tuple of up to three. ``arguments``: for the kernel's parameters.
 
         An array is passed as the address of its first element: the kernel works on NumPy's own memory, which it must not leave, and which nobody else
         should use until the kernel has ended. Its elements are those that the kernel's parameter points at. Numbers of Python become what the parameter is,
-        if they fit; numbers of NumPy have to be that. Arrays live at least until their kernel has ended, or this module goes.
+        if they fit; numbers of NumPy have to be that. Arrays live at least until their kernel has ended, or this module goes. Raises
+        ``NotFoundError`` if there is no such kernel, ``InvalidError`` if an argument is not what it takes.
         """
         if self._loaded is None:
             raise InvalidError("it is not loaded: `server.attach(module)` first")

@@ -28,7 +28,9 @@ def load_inline(
     extra_include_paths: Sequence[str] = (),
     **more: Any,
 ) -> Any:
-    """``torch.utils.cpp_extension.load_inline`` for sources whose kernels call ``services``. ``more`` is passed on.
+    """``torch.utils.cpp_extension.load_inline`` for sources whose kernels call ``services``.
+
+    ``name``, ``cpp_sources``, ``cuda_sources``, ``functions``, ``extra_include_paths`` and ``more`` are its own.
 
     Functions run without the interpreter lock, which the handlers of their kernels need while a launch blocks (``CUDA_LAUNCH_BLOCKING=1``, profilers):
     they must not touch Python's objects. The stubs are included before the sources. ``kernel`` is any ``__global__`` function of them: ``Server.attach`` finds the module by its symbol.

@@ -43,7 +43,7 @@ def stub(service: Any) -> Any:
     """A function that kernels call with tensors or scalars, and that calls ``service`` for each element.
 
     Arguments and results are numbers and booleans. ``mask`` says for which elements there is a call; the others, and those of services without a
-    result, get ``other``. A call that fails ends its lane, and ``Server.wait`` raises. The kernel is launched with ``extern_libs=libs(…)``.
+    result, get ``other``. Other arguments than the service's raise ``TypeError`` where the kernel is compiled. A call that fails ends its lane, and ``Server.wait`` raises. The kernel is launched with ``extern_libs=libs(…)``.
     """
     of = wire(service)
     _triton_ir.check(of)

@@ -39,3 +39,10 @@ def test_generated_definitions_pass_a_strict_type_checker(tmp_path: Path) -> Non
         'user.py:16: error: Incompatible types in assignment (expression has type "Definition", variable has type "int")  [assignment]',
         "Found 1 error in 1 file (checked 2 source files)",
     ], done.stdout + done.stderr
+
+
+def test_the_stubs_say_what_the_extension_module_has(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mypy.stubtest", "hostcall._hostcall", "--concise"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (Path(hc.__file__).parent / "py.typed").is_file()

@@ -196,6 +196,8 @@ def test_what_cannot_be_is_refused(server: hc.Server, module: hc.sim.Module, tmp
         server.streams()
     with pytest.raises(hc.NotFoundError, match="no attached program has a stream `Loss`"):
         streams["Loss"]
+    with pytest.raises(hc.InvalidError, match="Plain is no stream: decorate it"):
+        streams[type("Plain", (), {})]
     with pytest.raises(hc.InvalidError, match="camel case"):
         hc.stream(type("loss", (), {"__annotations__": {"x": hc.f32}}))
     with pytest.raises(hc.InvalidError):
