@@ -1,4 +1,4 @@
 #include <cassert>
-#define SELECT select_cuda
+#define KERNEL cuda
 #define CHECK(condition) assert(condition)
 #include "select.cuh"

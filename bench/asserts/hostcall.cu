@@ -1,5 +1,5 @@
 #include <cassert>
 #include "hostcall_assert.cuh"
-#define SELECT select_hostcall
+#define KERNEL hostcall
 #define CHECK(condition) assert(condition)
 #include "select.cuh"

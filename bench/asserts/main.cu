@@ -1,5 +1,6 @@
 // What a check costs that holds, beside the same kernel without one, with one that only traps, and with CUDA's own
-// `assert`; and a million checks that fail: the context stays, and the next launch is right.
+// `assert`, in two kernels of PyTorch's kind; and a million checks that fail: the context stays, and the next launch is
+// right.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -16,13 +17,16 @@
     if (error != cudaSuccess) std::printf("FAIL %s: %s\n", #call, cudaGetErrorString(error)), std::exit(1); \
   } while (0)
 
-using kernel = void (*)(SELECT_PARAMETERS);
+using selection = void (*)(SELECT_PARAMETERS);
+using gathering = void (*)(GATHER_PARAMETERS);
 
 namespace {
 
 constexpr unsigned rows = 50257, width = 256, count = 1 << 17, total = count * width;
 float *out, *table;
 long *index_of;
+const char *const names[] = {"no check", "a trap", "CUDA's assert", "hostcall's"};
+constexpr int variants = 4;
 
 template <class T>
 info<T> tensor(T *data, unsigned height, unsigned columns) {
@@ -32,7 +36,7 @@ info<T> tensor(T *data, unsigned height, unsigned columns) {
   return made;
 }
 
-void launch(kernel select, unsigned elements, long limit) {
+void launch(selection select, unsigned elements, long limit) {
   // PyTorch's shape of such launches: blocks of 128 threads, eight of them for each SM at most.
   int device, processors;
   MUST(cudaGetDevice(&device));
@@ -43,13 +47,23 @@ void launch(kernel select, unsigned elements, long limit) {
   MUST(cudaGetLastError());
 }
 
-float once(kernel select) {
+// PyTorch's shape of these: a block for each index, and 16 bytes a thread.
+void launch(gathering gather) {
+  constexpr unsigned bytes = width * sizeof(float);
+  gather<<<count, std::min(256u, bytes / 16)>>>(reinterpret_cast<char *>(out), reinterpret_cast<const char *>(table), index_of, bytes, rows,
+                                                bytes, bytes, true);
+  MUST(cudaGetLastError());
+}
+
+// Microseconds of a launch.
+template <class Launch>
+float once(Launch launched) {
   cudaEvent_t begin, end;
   float milliseconds;
   MUST(cudaEventCreate(&begin));
   MUST(cudaEventCreate(&end));
   MUST(cudaEventRecord(begin));
-  for (int i = 0; i < 20; i++) launch(select, total, rows);
+  for (int i = 0; i < 20; i++) launched();
   MUST(cudaEventRecord(end));
   MUST(cudaEventSynchronize(end));
   MUST(cudaEventElapsedTime(&milliseconds, begin, end));
@@ -70,6 +84,24 @@ unsigned long wrong() {
   return found;
 }
 
+// Times of the four kernels, in turns, so that the clock of the GPU is the same for all.
+template <class Kernel, class Launch>
+void compare(const char *what, const Kernel (&kernels)[variants], Launch launched) {
+  std::vector<float> times[variants];
+  for (int turn = 0; turn < 31; turn++)
+    for (int which = 0; which < variants; which++) {
+      const float time = once([&] { launched(kernels[which]); });
+      if (turn > 0) times[which].push_back(time);
+    }
+  std::printf("%s of %u rows of %u floats:\n", what, count, width);
+  for (int which = 0; which < variants; which++) {
+    const float time = median(times[which]), plain = median(times[0]);
+    cudaFuncAttributes about;
+    MUST(cudaFuncGetAttributes(&about, kernels[which]));
+    std::printf("  %-14s %8.2f us %+6.1f %%  %d registers\n", names[which], time, (time / plain - 1) * 100, about.numRegs);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -82,24 +114,15 @@ int main() {
 
   hostcall::host::server server(hostcall::host::device::from_cuda_context());
   const auto attached = hostcall::host::attach_cuda_kernel(server, select_hostcall, "select");
-  const kernel kernels[] = {select_plain, select_bare, select_cuda, select_hostcall};
-  const char *const names[] = {"no check", "a trap", "CUDA's assert", "hostcall's"};
-  std::vector<float> times[4];
-  // In turns, so that the clock of the GPU is the same for all.
-  for (int turn = 0; turn < 31; turn++)
-    for (int which = 0; which < 4; which++) {
-      const float time = once(kernels[which]);
-      if (turn > 0) times[which].push_back(time);
-    }
-  std::printf("index select of %u rows of %u floats:\n", count, width);
-  for (int which = 0; which < 4; which++) {
-    const float time = median(times[which]), plain = median(times[0]);
-    cudaFuncAttributes about;
-    MUST(cudaFuncGetAttributes(&about, kernels[which]));
-    std::printf("  %-14s %8.2f us %+6.1f %%  %d registers\n", names[which], time, (time / plain - 1) * 100, about.numRegs);
-  }
+  compare("index select", {select_plain, select_bare, select_cuda, select_hostcall},
+          [](selection select) { launch(select, total, rows); });
   server.wait();
-  std::printf("wrong results: %lu\n", wrong());
+  unsigned long failed = wrong();
+  std::fill(out, out + total, 0.0f);
+  compare("gather", {gather_plain, gather_bare, gather_cuda, gather_hostcall}, [](gathering gather) { launch(gather); });
+  server.wait();
+  failed += wrong();
+  std::printf("wrong results: %lu\n", failed);
 
   // Each lane of each launch fails: 135 168 lanes at most are there at a time.
   unsigned long failing = 0, launches = 0;
@@ -120,5 +143,5 @@ int main() {
   server.wait();
   MUST(cudaDeviceSynchronize());
   std::printf("ok   %lu checks failed in %lu launches; the next launch: %lu wrong results\n", failing, launches, wrong());
-  return wrong() != 0;
+  return failed + wrong() != 0;
 }

@@ -1,3 +1,3 @@
-#define SELECT select_plain
+#define KERNEL plain
 #define CHECK(condition) static_cast<void>(0)
 #include "select.cuh"

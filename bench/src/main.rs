@@ -129,6 +129,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     if quick && only.is_empty() {
         only = quick_rows().map(str::to_owned).collect();
     }
+    let programs = standard::programs(&std)?;
     let (device, why) = match device {
         Some(spec) => (Device::open(&spec)?, format!("because of --device {spec}")),
         None => Device::default_for(&rig::images()),
@@ -172,7 +173,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     in_cpp(&rig, &mut sheet, cpp.as_deref());
     of_others(&rig, &mut sheet, &rows);
     two_devices(&rig, &mut sheet, beside.as_deref());
-    standard::rows(&rig, &mut sheet, &std)?;
+    standard::rows(&rig, &mut sheet, &programs);
     let Sheet { mut report, failed, .. } = sheet;
     report.sort();
     print!("{}", report.table());

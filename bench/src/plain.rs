@@ -36,6 +36,8 @@ pub(super) enum Form {
 enum Part {
     /// All of a call.
     Whole,
+    /// All of a call for which a word of the device's memory is taken and given back, as ports are.
+    Taken,
     /// The device's own part.
     Device,
     /// Calls of as many waves as can be resident.
@@ -46,9 +48,11 @@ impl Form {
     fn kernel(self, part: Part) -> &'static str {
         match (self, part) {
             (Self::Scalar, Part::Whole) => "plain_scalar",
+            (Self::Scalar, Part::Taken) => "plain_scalar_taken",
             (Self::Scalar, Part::Device) => "plain_scalar_device",
             (Self::Scalar, Part::AllWaves) => "plain_scalar_all",
             (Self::Wide, Part::Whole) => "plain_wide",
+            (Self::Wide, Part::Taken) => "plain_wide_taken",
             (Self::Wide, Part::Device) => "plain_wide_device",
             (Self::Wide, Part::AllWaves) => "plain_wide_all",
         }
@@ -271,6 +275,8 @@ pub(super) enum What {
     Pingpong,
     /// One wave.
     Held(Form),
+    /// One wave that takes a word for each call.
+    Taken(Form),
     /// The device's own part of one wave's calls.
     Device(Form),
     /// All waves, and how many threads answer them.
@@ -278,10 +284,12 @@ pub(super) enum What {
 }
 
 /// The rows, without and with a window.
-pub(super) const ROWS: [(&str, &str, What); 9] = [
+pub(super) const ROWS: [(&str, &str, What); 11] = [
     ("plain.pingpong", "plain.pingpong.no_window", What::Pingpong),
     ("plain.scalar", "plain.scalar.no_window", What::Held(Form::Scalar)),
+    ("plain.scalar.taken", "plain.scalar.taken.no_window", What::Taken(Form::Scalar)),
     ("plain.wide64", "plain.wide64.no_window", What::Held(Form::Wide)),
+    ("plain.wide64.taken", "plain.wide64.taken.no_window", What::Taken(Form::Wide)),
     ("plain.scalar.device", "plain.scalar.device.no_window", What::Device(Form::Scalar)),
     ("plain.wide64.device", "plain.wide64.device.no_window", What::Device(Form::Wide)),
     ("plain.throughput.scalar.1", "plain.throughput.scalar.1.no_window", What::Rate(Form::Scalar, 1)),
@@ -306,6 +314,7 @@ pub(super) fn row(rig: &Rig, name: &'static str, what: What, window: bool, floor
     Ok(match what {
         What::Pingpong => us(pingpong(rig, window)?, "words there and back, the one back in a line"),
         What::Held(form) => us(latency(rig, form, Part::Whole, window)?, "calls of one wave"),
+        What::Taken(form) => us(latency(rig, form, Part::Taken, window)?, "calls of one wave, which takes a word for each"),
         What::Device(form) => us(latency(rig, form, Part::Device, window)?, "requests sent and replies taken that were there"),
         What::Rate(form, threads) => {
             let threads = rig.threads(threads)?;
@@ -325,8 +334,8 @@ mod tests {
         let rig = super::super::rig::tests::small();
         for window in [false, true] {
             assert!(pingpong(&rig, window).unwrap() > 0.0);
-            for form in [Form::Scalar, Form::Wide] {
-                let mut area = Area { part: Part::AllWaves, ..Area::new(&rig, form, rig.all_waves(), window).unwrap() };
+            for (form, part) in [Form::Scalar, Form::Wide].into_iter().flat_map(|form| [(form, Part::AllWaves), (form, Part::Taken)]) {
+                let mut area = Area { part, ..Area::new(&rig, form, rig.all_waves(), window).unwrap() };
                 for threads in [1, 2, 3] {
                     // More than once around the doorbells, and on from where the last launch ended.
                     area.run(threads, 3, 40).unwrap();

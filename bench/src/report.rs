@@ -10,7 +10,7 @@ use super::error::Error;
 use super::target::Target;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 107] = [
+pub(super) const NAMES: [&str; 111] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -104,8 +104,12 @@ pub(super) const NAMES: [&str; 107] = [
     "plain.pingpong.no_window",
     "plain.scalar",
     "plain.scalar.no_window",
+    "plain.scalar.taken",
+    "plain.scalar.taken.no_window",
     "plain.wide64",
     "plain.wide64.no_window",
+    "plain.wide64.taken",
+    "plain.wide64.taken.no_window",
     "plain.scalar.device",
     "plain.scalar.device.no_window",
     "plain.wide64.device",
@@ -124,8 +128,8 @@ pub(super) const NAMES: [&str; 107] = [
 fn plain_of(name: &str) -> Option<String> {
     let (name, suffix) = name.strip_suffix(".no_window").map_or((name, ""), |name| (name, ".no_window"));
     Some(match name {
-        "call.scalar.held" | "call.scalar" => format!("plain.scalar{suffix}"),
-        "call.wide64" => format!("plain.wide64{suffix}"),
+        "call.scalar.held" => format!("plain.scalar{suffix}"),
+        "call.scalar" | "call.wide64" => format!("plain.{}.taken{suffix}", &name["call.".len()..]),
         "call.scalar.device" | "call.wide64.device" => format!("plain{}{suffix}", &name["call".len()..]),
         _ if name.starts_with("throughput.") => format!("plain.{name}{suffix}"),
         _ => return None,
@@ -455,7 +459,7 @@ mod tests {
             row("post.rate", Figure::PerS(7e7), 175.0, Against::PerFloor),
             row("bulk.to_host", Figure::GbS(45.0), 0.9, Against::Bus),
             row("closed.call", Figure::Ns(50.0), 0.02, Against::Floor),
-            row("plain.scalar", Figure::Us(2.5), 1.0, Against::Floor),
+            row("plain.scalar.taken", Figure::Us(2.5), 1.0, Against::Floor),
         ];
         let json = report(DeviceKind::Cuda, "NVIDIA H200", rows).json();
         let expected = json!({
@@ -465,7 +469,7 @@ mod tests {
                 { "name": "post.rate", "per_s": 7e7, "ratio": 175.0, "how": "how", "met": false },
                 { "name": "bulk.to_host", "gb_s": 45.0, "ratio": 0.9, "how": "how", "met": false },
                 { "name": "closed.call", "ns": 50.0, "ratio": 0.02, "how": "how", "met": true },
-                { "name": "plain.scalar", "us": 2.5, "ratio": 1.0, "how": "how" },
+                { "name": "plain.scalar.taken", "us": 2.5, "ratio": 1.0, "how": "how" },
             ],
         });
         assert_eq!(json, expected);
@@ -476,7 +480,7 @@ mod tests {
         let rows = vec![
             row("call.scalar", Figure::Us(3.0), 1.2, Against::Floor),
             row("post.rate", Figure::PerS(1.6e8), 400.0, Against::PerFloor),
-            row("plain.scalar", Figure::Us(2.0), 0.8, Against::Floor),
+            row("plain.scalar.taken", Figure::Us(2.0), 0.8, Against::Floor),
             row("wake", Figure::Us(99.0), 40.0, Against::Floor),
         ];
         let table = report(DeviceKind::Cuda, "NVIDIA H200", rows.clone()).table();

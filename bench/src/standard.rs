@@ -31,21 +31,34 @@ const LIMIT: &str = "60";
 const LANES: (u32, u32) = (100_000, 1_000);
 const LINES: u32 = 10;
 
-/// Measures all rows, as far as `images` has their programs, beside the host and the core.
-pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, images: &[PathBuf]) -> Result<(), Error> {
-    let mut programs = HashMap::new();
-    for path in images {
+/// Programs by their names.
+pub(super) type Programs = HashMap<String, PathBuf>;
+
+/// The programs of these images; an error if one is none, or if nothing is there to execute them: before anything is
+/// measured.
+pub(super) fn programs(images: &[PathBuf]) -> Result<Programs, Error> {
+    if !images.is_empty() {
+        command_line()?;
+    }
+    let named = |path: &PathBuf| {
         let bytes = std::fs::read(path).map_err(|source| Error::File { doing: "cannot read", path: path.clone(), source })?;
         let bundle = ProgramBundle::from_bytes(&bytes).map_err(|source| Error::Image { path: path.clone(), source: Box::new(source) })?;
-        programs.insert(bundle.name, path.as_path());
-    }
-    if let Some(image) = programs.get("costs").filter(|_| sheet.wants_any(&OF_COSTS)) {
-        costs(rig, sheet, image)?;
+        Ok((bundle.name.into_owned(), path.clone()))
+    };
+    images.iter().map(named).collect()
+}
+
+/// Measures all rows, as far as their programs are there, beside the host and the core.
+pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, programs: &Programs) {
+    if let Some(image) = programs.get("costs").filter(|_| sheet.wants_any(&OF_COSTS))
+        && let Err(error) = costs(rig, sheet, image)
+    {
+        let said = error.to_string();
+        OF_COSTS.into_iter().for_each(|name| sheet.row(name, |_| Err(Error::Also(said.clone()))));
     }
     if let Some(image) = programs.get("lines") {
         sheet.row("std.println", |_| println(rig, image));
     }
-    Ok(())
 }
 
 /// The rows of the program that measures itself.
@@ -218,16 +231,20 @@ fn find(own: Option<&Path>, path: Option<&std::ffi::OsStr>) -> Option<PathBuf> {
     beside.into_iter().chain(listed).map(|dir| dir.join(COMMAND)).find(|file| file.is_file())
 }
 
+/// The command line, which executes programs.
+fn command_line() -> Result<PathBuf, Error> {
+    let own = std::env::current_exe().ok();
+    find(own.as_deref(), std::env::var_os("PATH").as_deref()).ok_or_else(|| {
+        let source = std::io::Error::other("it is neither beside this program nor in PATH: `cargo build --release -p cargo-hostcall`");
+        Error::File { doing: "cannot find", path: COMMAND.into(), source }
+    })
+}
+
 /// What starts a program on this device, but for the program.
 fn exec(rig: &Rig) -> Result<Command, Error> {
     let info = rig.device.info();
     let device = if info.kind == DeviceKind::Sim { "sim".to_owned() } else { format!("cuda:{}", info.ordinal) };
-    let own = std::env::current_exe().ok();
-    let missing = || {
-        let source = std::io::Error::other("it is neither beside this program nor in PATH: `cargo build --release -p cargo-hostcall`");
-        Error::File { doing: "cannot find", path: COMMAND.into(), source }
-    };
-    let mut command = Command::new(find(own.as_deref(), std::env::var_os("PATH").as_deref()).ok_or_else(missing)?);
+    let mut command = Command::new(command_line()?);
     command.args(["exec", "--quiet", "--timeout", LIMIT, "--device", &device]);
     Ok(command)
 }

@@ -247,6 +247,16 @@ struct report {
     wire::held held;
 };
 
+/// The unit that begins with these bytes, of which there are `len`, and goes on with zeros. By hand: `copy_tail` would
+/// need the unit's address, and with it a register more than the 32 with which all threads of a processor are there at
+/// once.
+HC_COLD inline u32 bytes_at(const u8* from, u32 len) {
+    u32 unit = 0;
+    HC_NO_UNROLL
+    for (u32 left = wire::least(len, 4); left != 0; left--) unit = unit << 8 | from[left - 1];
+    return unit;
+}
+
 /// Unit `index` of what is sent.
 HC_COLD inline u32 unit_of(const report& report, u32 index) {
     constexpr u32 fixed = sizeof report.fixed / sizeof(u32);
@@ -257,9 +267,7 @@ HC_COLD inline u32 unit_of(const report& report, u32 index) {
         part++;
     }
     if (part == report.count) return 0;
-    u32 unit = 0;
-    wire::copy_tail((u8*)&unit, report.parts[part].data + at, wire::least((u32)report.parts[part].len - at, 4));
-    return unit;
+    return bytes_at(report.parts[part].data + at, (u32)report.parts[part].len - at);
 }
 
 HC_DEVICE_INLINE wire::lanes alone() {

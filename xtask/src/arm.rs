@@ -1,7 +1,8 @@
 //! `cargo xtask arm`: hosts with AArch64 processors, from a machine with x86-64. Tests are built for them here, and
-//! QEMU runs them: version 8.1 or later, because older ones move words of 16 bytes in two pieces, and say so.
+//! QEMU runs them: version 8.1 or later, because older ones move words of 16 bytes in two pieces, and say so. The wheel
+//! is used by a Python for such machines.
 //!
-//! It never ran from end to end: tests of `hostcall-abi` were run by hand as it runs them.
+//! No AArch64 processor has run any of it: no Grace Hopper, no GB200, no Jetson.
 //!
 //! QEMU has this machine's memory model, which is a stronger one. So this says that the code is right on such a
 //! processor, and nothing of its barriers: the loom models look at these.
@@ -14,6 +15,8 @@ use xshell::{Shell, cmd};
 
 use crate::steps::Steps;
 use crate::wheel;
+
+mod python;
 
 pub(crate) const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 /// Debian's cross compilers, which bring the C library of such machines along.
@@ -37,24 +40,43 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
         Ok(())
     });
     if let Some(qemu) = qemu {
+        let qemu = qemu.canonicalize().unwrap_or(qemu);
         let runner = format!("{} -L {LIBRARIES}", qemu.display());
         let variable = |what| crate::target_variable(TRIPLE, what);
         let of = |packages: &str, selection: &str| {
             let mut command = crate::test::cargo(&format!("nextest run --target {TRIPLE} --no-fail-fast {packages}"));
             command.args(["-E", selection]).env(variable("LINKER"), COMPILERS[0]).env(variable("RUNNER"), &runner);
+            // For tests that start their own program: QEMU starts none of such a processor.
+            command.env("HOSTCALL_TEST_RUNNER", &runner);
             // A tenth of the random inputs: QEMU is ten times as slow.
             command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
             command
         };
         steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", LEFT_OUT)]);
         steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", "all()")]);
+        let mut wheel = None;
         steps.run("the wheel of the Python package", || {
-            let wheel = wheel::build(sh, false, Some(TRIPLE))?;
-            println!("{}", wheel.display());
+            crate::python::packages(sh)?;
+            wheel = Some(wheel::build(sh, false, Some(TRIPLE))?);
             Ok(())
         });
+        if let Some(wheel) = wheel {
+            with_python(sh, &mut steps, &qemu, &wheel);
+        }
     }
     steps.finish()
+}
+
+/// Uses the wheel.
+fn with_python(sh: &Shell, steps: &mut Steps, qemu: &Path, wheel: &Path) {
+    let mut python = None;
+    steps.run("the wheel beside a Python for such machines", || {
+        python = Some(python::Python::with(sh, qemu, wheel)?);
+        Ok(())
+    });
+    let Some(python) = python else { return };
+    steps.run("a call of Python's in the simulator", || python.call());
+    steps.tests("tests of the Python package", [python.tests()]);
 }
 
 /// Installs what is missing, and says where QEMU is.
@@ -71,7 +93,8 @@ pub(crate) fn setup(sh: &Shell) -> Result<PathBuf> {
     }
     println!("   qemu-user of Debian {DEBIAN}");
     let folder = crate::root().join("target/arm");
-    crate::debian::unpack_from(sh, DEBIAN, "qemu-user", "./usr/bin/qemu-aarch64", &folder)?;
+    let own_arch = cmd!(sh, "dpkg --print-architecture").quiet().read()?;
+    crate::debian::unpack_from(sh, DEBIAN, &own_arch, &["qemu-user"], &["./usr/bin/qemu-aarch64"], &folder)?;
     let found = version(&own);
     ensure!(found.is_some_and(|version| version >= QEMU), "QEMU {QEMU:?} or later is needed, and Debian {DEBIAN} has {found:?}");
     Ok(own)

@@ -74,7 +74,7 @@ fn hosts(sh: &Shell, to: &str) -> Result<()> {
     sh.copy_file(target.join("examples/handler_rate"), to)?;
     cmd!(sh, "strip {to}/handler_rate").quiet().run()?;
     cmd!(sh, "{target}/examples/kernels --targets cubin:sm_90 bench/kernels {to}/bench.program").run()?;
-    for file in ["tests/c/driver.c", "tests/c/launches.cu", "tests/c/check.h"] {
+    for file in ["tests/c/driver.c", "tests/c/launches.cu", "tests/c/checkpoint.cu", "tests/c/check.h"] {
         sh.copy_file(format!("crates/hostcall-c/{file}"), to)?;
     }
     sh.create_dir(format!("{to}/asserts"))?;

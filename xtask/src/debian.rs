@@ -97,8 +97,9 @@ pub(crate) fn install(sh: &Shell, packages: &[&str]) -> Result<()> {
     Ok(install.quiet().ignore_stdout().run()?)
 }
 
-/// Unpacks one file of a package of another Debian than this machine's into `folder`, as [`unpack`] does.
-pub(crate) fn unpack_from(sh: &Shell, debian: &str, package: &str, file: &str, folder: &Path) -> Result<()> {
+/// Unpacks what is below these paths in packages of another Debian than this machine's, for processors as Debian calls
+/// them, into `folder`.
+pub(crate) fn unpack_from(sh: &Shell, debian: &str, arch: &str, packages: &[&str], paths: &[&str], folder: &Path) -> Result<()> {
     let own = sh.create_temp_dir()?;
     let own = own.path();
     let keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -108,7 +109,11 @@ pub(crate) fn unpack_from(sh: &Shell, debian: &str, package: &str, file: &str, f
             format!("Dir::Etc::sourcelist={}", own.join("sources.list").display()),
             "Dir::Etc::sourceparts=-".to_owned(),
             format!("Dir::State::lists={}", own.join("lists").display()),
+            // What is installed here is of no interest.
+            "Dir::State::status=/dev/null".to_owned(),
             format!("Dir::Cache={}", own.join("cache").display()),
+            format!("APT::Architecture={arch}"),
+            format!("APT::Architectures={arch}"),
         ];
         let options = options.iter().flat_map(|option| ["-o", option]);
         cmd!(sh, "apt-get -q {options...} {words...}").quiet().ignore_stdout().ignore_stderr().run()
@@ -117,13 +122,18 @@ pub(crate) fn unpack_from(sh: &Shell, debian: &str, package: &str, file: &str, f
         sh.create_dir(own.join(part))?;
     }
     let there = sh.push_dir(own);
-    apt(&["update"]).and_then(|()| apt(&["download", package])).with_context(|| format!("cannot download {package} of Debian {debian}"))?;
+    let download: Vec<&str> = std::iter::once("download").chain(packages.iter().copied()).collect();
+    apt(&["update"]).and_then(|()| apt(&download)).with_context(|| format!("cannot download {packages:?} of Debian {debian}"))?;
     drop(there);
-    let archive = sh.read_dir(own)?.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "deb"));
-    let archive = archive.with_context(|| format!("apt-get downloaded no {package}"))?;
     sh.create_dir(folder)?;
-    let script = "dpkg-deb --fsys-tarfile \"$0\" | tar -x -C \"$1\" \"$2\"";
-    Ok(cmd!(sh, "bash -o pipefail -c {script} {archive} {folder} {file}").quiet().run()?)
+    let archives: Vec<_> =
+        sh.read_dir(own)?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "deb")).collect();
+    ensure!(archives.len() == packages.len(), "apt-get downloaded {archives:?}, and {packages:?} were wanted");
+    for archive in archives {
+        let script = "dpkg-deb --fsys-tarfile \"$0\" | tar -x -C \"$@\"";
+        cmd!(sh, "bash -o pipefail -c {script} {archive} {folder} {paths...}").quiet().run()?;
+    }
+    Ok(())
 }
 
 fn update(sh: &Shell) -> Result<()> {

@@ -1,9 +1,9 @@
-//! `cargo xtask dist`: what people without Rust install. An archive that may be unpacked anywhere, packages for Debian
-//! and what is made of it, and a wheel.
+//! `cargo xtask dist`: what people without Rust install. An archive that may be unpacked anywhere, and packages for
+//! Debian and what is made of it.
 //!
 //! Everything runs with the oldest libc that is served ([`GLIBC`]), whatever this machine has: zig brings the stubs to
 //! link with. Times, owners and paths in the files are those of the commit, not of the machine, so that two builds of
-//! a commit can be equal: `--compare` makes both, and has not run to its end yet.
+//! a commit are equal: `--compare` makes both. No file names a directory of the machine ([`paths`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use crate::steps::Steps;
 mod compare;
 mod debian;
 mod parts;
+mod paths;
 mod python;
 mod used;
 
@@ -100,6 +101,8 @@ impl Machine {
     }
 }
 
+pub(crate) use used::build_kernels as kernels;
+
 /// Makes `target/dist/`.
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let out = crate::root().join("target/dist");
@@ -115,18 +118,23 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         python::steps(sh, &mut steps, &out, &machine, &epoch);
         return steps.finish();
     }
-    steps.run("libraries and the command line", || build(sh, &machine));
+    let made = steps.run("libraries and the command line", || build(sh, &machine));
     let name = format!("hostcall-{VERSION}-{}-linux", machine.arch);
     let tree = out.join(&name);
-    steps.run("what is installed", || stage(sh, &tree, &machine));
-    steps.run("which crates are in it", || parts::write(sh, &tree, &machine, &epoch));
-    steps.run("sizes, and the libc that is needed", || check(sh, &tree));
-    steps.run("the archive", || archive(sh, &out, &name, &epoch));
-    steps.run("packages for Debian", || debian::make(sh, &out, &tree, &machine, &epoch));
+    // What one makes the next takes.
+    let made = made
+        && steps.run("what is installed", || stage(sh, &tree, &machine))
+        && steps.run("which crates are in it", || parts::write(sh, &tree, &machine, &epoch))
+        && steps.run("sizes, and the libc that is needed", || check(sh, &tree))
+        && steps.run("no directory of this machine", || paths::none_in(&tree, &paths::of_this_machine(sh)?))
+        && steps.run("the archive", || archive(sh, &out, &name, &epoch))
+        && steps.run("packages for Debian", || debian::make(sh, &out, &tree, &machine, &epoch));
+    if !made {
+        return steps.finish();
+    }
     python::steps(sh, &mut steps, &out, &machine, &epoch);
-    steps.run("sums", || sums(sh, &out));
-    if arguments.compare {
-        steps.run("the same again elsewhere, compared", || compare::again(sh, &out, &machine));
+    if !steps.run("sums", || sums(sh, &out)) {
+        return steps.finish();
     }
     let mut program = None;
     steps.run("the archive, unpacked elsewhere and used", || {
@@ -135,6 +143,9 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     });
     if let Some(program) = program.filter(|_| machine.qemu.is_none() && !arguments.no_root) {
         steps.run("the packages, installed into an empty Debian and used", || used::packages(sh, &out, &machine, &program));
+    }
+    if arguments.compare {
+        steps.run("the same again elsewhere, compared", || compare::again(sh, &out, &machine, &given(&name, &machine)));
     }
     steps.finish()
 }
@@ -160,25 +171,24 @@ fn zig(sh: &Shell, arch: &str) -> Result<PathBuf> {
     Ok(linker)
 }
 
-/// What the compiler is told, so that no path of this machine is in what is made: neither that of the sources nor that
-/// of the registry's.
-fn remapped() -> Result<String> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
-    let home = home.context("neither CARGO_HOME nor HOME says where crates are kept")?;
-    let remapped = [(crate::root(), "/hostcall"), (home, "/cargo")];
+/// What the compiler is told, so that no path of this machine is in what is made: neither that of the sources nor those
+/// of the registry's and of the standard library's.
+fn remapped(sh: &Shell) -> Result<String> {
+    let remapped = [(crate::root(), "/hostcall"), (paths::cargo_home()?, "/cargo"), (paths::sysroot(sh)?, "/rust")];
     Ok(remapped.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).join("\u{1f}"))
 }
 
 fn build(sh: &Shell, machine: &Machine) -> Result<()> {
     let triple = machine.triple();
     let linker_of = crate::target_variable(&triple, "LINKER");
-    let flags = remapped()?;
+    let flags = remapped(sh)?;
     let libraries: Vec<&str> = LIBRARIES.iter().flat_map(|(package, ..)| ["--package", package]).collect();
     for what in [&libraries[..], &["--package", COMMAND_LINE, "--bins"]] {
         cmd!(sh, "cargo build --release --locked --target {triple} --target-dir {BUILD} {what...}")
             .env(&linker_of, &machine.linker)
             .env("CARGO_ENCODED_RUSTFLAGS", &flags)
             .env("HOSTCALL_TARGETS", "sim,nvptx")
+            .env("HOSTCALL_BUILT_TO_GIVE_AWAY", "1")
             .run()?;
     }
     Ok(())
@@ -191,10 +201,14 @@ fn stage(sh: &Shell, tree: &Path, machine: &Machine) -> Result<()> {
     for dir in [&bin, &doc] {
         sh.create_dir(dir)?;
     }
-    let from = machine.release();
+    let (from, objcopy) = (machine.release(), tool("llvm-objcopy"));
     for (_, folder, words) in LIBRARIES {
         let script = format!("crates/{folder}/packaging/install.sh");
-        cmd!(sh, "sh {script} --prefix {tree} --from {from} {words...}").env("CC", &machine.linker).quiet().run()?;
+        cmd!(sh, "sh {script} --prefix {tree} --from {from} {words...}")
+            .env("CC", &machine.linker)
+            .env("OBJCOPY", &objcopy)
+            .quiet()
+            .run()?;
     }
     sh.copy_file(from.join(COMMAND_LINE), &bin)?;
     for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
@@ -271,7 +285,12 @@ fn archive(sh: &Shell, out: &Path, name: &str, epoch: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes the sums of what is given away.
+/// What is given away for a machine.
+fn given(name: &str, machine: &Machine) -> Vec<String> {
+    std::iter::once(format!("{name}.tar.xz")).chain(debian::file_names(machine)).collect()
+}
+
+/// Writes the sums of what is given away, also for other machines.
 fn sums(sh: &Shell, out: &Path) -> Result<()> {
     let _there = sh.push_dir(out);
     let mut files: Vec<String> =

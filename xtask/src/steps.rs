@@ -37,9 +37,10 @@ impl Steps {
         Steps { began: Instant::now(), done: Vec::new() }
     }
 
-    /// Runs a step that counts nothing.
-    pub(crate) fn run(&mut self, name: impl Into<String>, step: impl FnOnce() -> Result<()>) {
+    /// Runs a step that counts nothing, and says whether it succeeded.
+    pub(crate) fn run(&mut self, name: impl Into<String>, step: impl FnOnce() -> Result<()>) -> bool {
         self.add(name, || step().map(|()| None));
+        self.done.last().is_some_and(|step| step.outcome.is_ok())
     }
 
     /// Runs a step that is a command, or several, with tests.

@@ -34,12 +34,19 @@ pub(crate) fn run(sh: &Shell, extent: Extent) -> Result<()> {
 }
 
 /// Every test that needs no GPU, also what other runs leave out. Tests learn that from variables: a run of its own.
-pub(crate) fn all(install: bool) -> Result<()> {
+/// Hosts with AArch64 come last, because QEMU takes long.
+pub(crate) fn all(sh: &Shell, install: bool) -> Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("test").env("HOSTCALL_TEST_ALL", "1").env("HOSTCALL_REGISTRY", "all");
     let status = if install { &mut command } else { command.arg("--no-setup") }.status()?;
+    let arm = if install {
+        super::arm::run(sh)
+    } else {
+        println!("skipped: hosts with AArch64, for which a compiler, QEMU and a Python are installed");
+        Ok(())
+    };
     ensure!(status.success(), "`cargo xtask test` with everything: {status}");
-    Ok(())
+    arm
 }
 
 /// Installs all that tests and bundles need; an error if something is missing then. For what takes so long that it

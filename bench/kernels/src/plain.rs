@@ -103,6 +103,45 @@ mod memory {
         Word([low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32])
     }
 
+    /// Takes what a word of the device's memory stands for, as a port is taken: by one atomic access, whose result is
+    /// the last message's tag.
+    ///
+    /// # Safety
+    /// `at` is a word of device memory that is accessed by this and by [`give_back`] only.
+    #[inline(always)]
+    pub(super) unsafe fn take(at: *mut u32) -> u32 {
+        // SAFETY: the caller's. Relaxed: nobody else takes it.
+        #[cfg(target_arch = "nvptx64")]
+        unsafe {
+            let old: u32;
+            asm!("atom.relaxed.gpu.global.or.b32 {old}, [{at}], 1;", old = out(reg32) old, at = in(reg64) at, options(nostack));
+            old >> 1
+        }
+        // SAFETY: as above.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe {
+            core::sync::atomic::AtomicU32::from_ptr(at).fetch_or(1, core::sync::atomic::Ordering::Relaxed) >> 1
+        }
+    }
+
+    /// Gives back what was taken, with the tag of the last message.
+    ///
+    /// # Safety
+    /// As for [`take`].
+    #[inline(always)]
+    pub(super) unsafe fn give_back(at: *mut u32, tag: u32) {
+        // SAFETY: the caller's. Relaxed, as above.
+        #[cfg(target_arch = "nvptx64")]
+        unsafe {
+            asm!("st.relaxed.gpu.global.u32 [{at}], {state};", at = in(reg64) at, state = in(reg32) tag << 1, options(nostack));
+        }
+        // SAFETY: as above.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe {
+            core::sync::atomic::AtomicU32::from_ptr(at).store(tag << 1, core::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
     /// # Safety
     /// `at` is a doorbell that no other lane writes.
     #[inline(always)]
@@ -273,10 +312,45 @@ impl<const DEVICE: bool> Meter<DEVICE> {
     }
 }
 
+/// The word that a wave takes for each call (`TAKEN`), or keeps: what it measures is written over it in the end.
+struct Lock<const TAKEN: bool>(*mut u32);
+
+impl<const TAKEN: bool> Lock<TAKEN> {
+    #[inline(always)]
+    fn new(lanes: &Converged, out: &mut [u64; 2], last: u32) -> Self {
+        let lock = Self(core::ptr::from_mut(out).cast());
+        lock.give_back(lanes, Tag::new(last as u16));
+        lock
+    }
+
+    /// The tag of call `i`.
+    #[inline(always)]
+    fn take(&self, lanes: &Converged, last: u32, i: u32) -> Tag {
+        if !TAKEN {
+            return Tag::new((last + 1 + i) as u16);
+        }
+        // SAFETY: the wave's own word.
+        let before = if lanes.leads() { unsafe { memory::take(self.0) } } else { 0 };
+        Tag::new(lanes.broadcast(before) as u16).next()
+    }
+
+    #[inline(always)]
+    fn give_back(&self, lanes: &Converged, tag: Tag) {
+        if TAKEN {
+            lanes.sync();
+            if lanes.leads() {
+                // SAFETY: the wave's own word.
+                unsafe { memory::give_back(self.0, tag.seq().into()) };
+            }
+        }
+    }
+}
+
 /// Calls of one lane. The other lanes help: the request leaves by one store.
 #[inline(always)]
-fn scalar<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &mut [[u64; 2]]) {
+fn scalar<const DEVICE: bool, const TAKEN: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &mut [[u64; 2]]) {
     let (lanes, lane, port) = (Converged::here(), lane_id(), wave_index());
+    let lock = Lock::<TAKEN>::new(&lanes, &mut out[port], last);
     // SAFETY: the host passes areas for every wave; this port is this wave's.
     let (bell, request, reply) = unsafe { area.of(port) };
     let (mut meter, mut right) = (Meter::<DEVICE>::start(), 0);
@@ -285,7 +359,7 @@ fn scalar<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out:
             (meter, right) = (Meter::start(), 0);
         }
         meter.begins();
-        let tag = Tag::new((last + 1 + i) as u16);
+        let tag = lock.take(&lanes, last, i);
         let header = Header { service: 1, words: LONE_WORDS as u8 - 1, flags: Flags::REPLY, mask: 1 };
         let payload = Word::new(pack_lone(lane.wrapping_sub(1) & 3, |k| unit(i, k)), tag.payload());
         let word = if lane == 0 { header.encode_lone(0, [unit(i, 0), unit(i, 1)], tag) } else { payload };
@@ -317,6 +391,7 @@ fn scalar<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out:
             }
         }
         let failed = lanes.ballot(!(arrived && is_right));
+        lock.give_back(&lanes, tag);
         meter.ends();
         if failed == 0 {
             right += 1;
@@ -334,8 +409,9 @@ fn scalar<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out:
 
 /// Calls of all lanes.
 #[inline(always)]
-fn wide<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &mut [[u64; 2]]) {
+fn wide<const DEVICE: bool, const TAKEN: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &mut [[u64; 2]]) {
     let (lanes, lane, port) = (Converged::here(), lane_id(), wave_index());
+    let lock = Lock::<TAKEN>::new(&lanes, &mut out[port], last);
     let count = lanes.count();
     // SAFETY: as in `scalar`.
     let (bell, request, reply) = unsafe { area.of(port) };
@@ -345,7 +421,7 @@ fn wide<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &
             (meter, right) = (Meter::start(), 0);
         }
         meter.begins();
-        let tag = Tag::new((last + 1 + i) as u16);
+        let tag = lock.take(&lanes, last, i);
         if lane == 0 {
             let header = Header { service: 1, words: LANE_WORDS as u8, flags: Flags::REPLY, mask: lanes.mask() };
             // SAFETY: the port's first word.
@@ -382,6 +458,7 @@ fn wide<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &
             }
         };
         right += u64::from(lanes.ballot(!is_right) == 0);
+        lock.give_back(&lanes, tag);
         meter.ends();
     }
     if lane == 0 {
@@ -414,16 +491,20 @@ macro_rules! kernels {
 kernels! {
     /// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`.
     /// `out`, for each wave: nanoseconds, right answers.
-    plain_scalar = scalar::<false>;
+    plain_scalar = scalar::<false, false>;
     /// The same with so few registers that all waves are resident at once: with more, a part of them begins when the
     /// others have ended.
-    @(max_registers = 32) plain_scalar_all = scalar::<false>;
+    @(max_registers = 32) plain_scalar_all = scalar::<false, false>;
+    /// `plain_scalar` with a word that is taken for each call, as ports are.
+    plain_scalar_taken = scalar::<false, true>;
     /// `plain_scalar` in nanoseconds of the device's own part.
-    plain_scalar_device = scalar::<true>;
+    plain_scalar_device = scalar::<true, false>;
     /// As `plain_scalar`, with all lanes of each wave calling.
-    plain_wide = wide::<false>;
+    plain_wide = wide::<false, false>;
     /// The same with so few registers that all waves are resident at once.
-    @(max_registers = 32) plain_wide_all = wide::<false>;
+    @(max_registers = 32) plain_wide_all = wide::<false, false>;
+    /// `plain_wide` with a word that is taken for each call, as ports are.
+    plain_wide_taken = wide::<false, true>;
     /// `plain_wide` in nanoseconds of the device's own part.
-    plain_wide_device = wide::<true>;
+    plain_wide_device = wide::<true, false>;
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bench_services::answer;
 use hostcall_abi::header::ReplyHead;
-use hostcall_abi::word::{pack, unpack};
+use hostcall_abi::word::{WORD_BYTES, pack, unpack};
 use hostcall_abi::{Header, Status, Tag, Word};
 use offload::{Line, LineStore};
 
@@ -13,6 +13,8 @@ pub(super) const LOT: usize = 16;
 /// Lanes of a wide message, and words of each of them.
 pub(super) const LANES: usize = 32;
 const LANE_WORDS: usize = Header::words_for(16, LANES as u32) as usize;
+/// Room for these side by side without their tags, and for the last one's tag: more than a block.
+const LANE_BYTES: usize = LANE_WORDS * WORD_BYTES as usize + size_of::<u16>();
 /// Words of a lone lane's request behind its header.
 const LONE_WORDS: usize = Header::words_for(16, 1) as usize;
 /// Words of a lane's reply.
@@ -228,17 +230,28 @@ pub(super) unsafe fn wide(view: &View, port: usize, tag: Tag) -> bool {
     if unsafe { load16(request) }.tag() != tag.header() {
         return false;
     }
-    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
+    // In the order in which they lie, so that the processor fetches what follows meanwhile; and each lane's side by
+    // side, each word over the last one's tag, so that nothing need be shifted.
+    let mut asked = [[0u8; LANE_BYTES]; LANES];
     let mut wrong = 0;
-    for lane in 0..LANES {
-        // SAFETY: words of the port's request.
-        let block: [Word; LANE_WORDS] = std::array::from_fn(|j| unsafe { load16(request.add((1 + j * LANES + lane) * size_of::<Word>())) });
-        wrong |= block.iter().fold(0, |wrong, word| wrong | word.tag() ^ tag.payload());
-        let [a, b] = reply(&units(0, &block, [0; 2]), tag);
-        (words[lane], words[LANES + lane]) = (a, b);
+    for j in 0..LANE_WORDS {
+        for (lane, bytes) in asked.iter_mut().enumerate() {
+            // SAFETY: a word of the port's request.
+            let word = unsafe { load16(request.add((1 + j * LANES + lane) * size_of::<Word>())) };
+            wrong |= word.tag() ^ tag.payload();
+            let to = bytes[j * WORD_BYTES as usize..][..size_of::<Word>()].as_mut_ptr().cast::<Word>();
+            // SAFETY: as many bytes as were sliced.
+            unsafe { to.write_unaligned(word) };
+        }
     }
     if wrong != 0 {
         return false;
+    }
+    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
+    for (lane, bytes) in asked.iter().enumerate() {
+        let block = std::array::from_fn(|i| u32::from_ne_bytes(*bytes[4 * i..].first_chunk().expect("four bytes")));
+        let [a, b] = reply(&block, tag);
+        (words[lane], words[LANES + lane]) = (a, b);
     }
     let to = view.replies.wrapping_add(port * view.reply_bytes);
     for (line, words) in words.chunks_exact(4).enumerate() {

@@ -64,6 +64,7 @@ pub use progress::PROGRESS_VARIABLE;
 pub use ptxas::{Ptxas, assemble_all, assemble_as_built, assemble_cached, assemble_quickly, note_arch, noted_arch};
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
+pub use source::beside;
 pub use stdlib::{
     Machine, SUFFIX, Setting, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, linked_runtime, overlay_identity,
     runtime_state,

@@ -12,6 +12,8 @@ use crate::{BuildError, cargo, flags};
 /// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library
 /// has, and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
 const PROVIDED: [&str; 7] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "_Unwind_Resume"];
+/// One more on AArch64: when the image is loaded, `compiler_builtins` asks which atomic instructions the processor has.
+const PROVIDED_ON_AARCH64: &str = "getauxval";
 
 pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     let triple = triple(&context.host.triple, |name| env::var(name).ok());
@@ -50,10 +52,11 @@ fn triple(own: &str, variable: impl Fn(&str) -> Option<String>) -> String {
 pub(crate) fn undefined_symbols(package: &str, library: &[u8]) -> Result<Vec<String>, BuildError> {
     let unexpected = |problem: String| BuildError::Unexpected { command: format!("linking the simulator image of {package}"), problem };
     let file = object::File::parse(library).map_err(|error| unexpected(error.to_string()))?;
+    let more = (file.architecture() == object::Architecture::Aarch64).then_some(PROVIDED_ON_AARCH64);
     let mut symbols = Vec::new();
     for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_undefined() && !symbol.is_weak()) {
         let name = symbol.name().map_err(|error| unexpected(error.to_string()))?;
-        if !name.is_empty() && !PROVIDED.contains(&name) && !is_math(name) {
+        if !name.is_empty() && !PROVIDED.contains(&name) && more != Some(name) && !is_math(name) {
             symbols.push(name.to_owned());
         }
     }

@@ -7,6 +7,20 @@ use crate::one_package::Package;
 use crate::toolchain::HostToolchain;
 use crate::{BuildError, flags};
 
+/// This crate's directory. None in what is given away as binaries, which `cargo xtask dist` builds with the variable:
+/// no directory of the building machine is to be in them, nor one by which somebody else could give them sources.
+const OWN: Option<&str> = match option_env!("HOSTCALL_BUILT_TO_GIVE_AWAY") {
+    Some(_) => None,
+    None => Some(env!("CARGO_MANIFEST_DIR")),
+};
+
+/// The directory of another crate of hostcall's, if this program was built from sources beside which it lies: in a
+/// checkout.
+pub fn beside(name: &str) -> Option<PathBuf> {
+    let dir = Path::new(OWN?).with_file_name(name);
+    dir.join("Cargo.toml").is_file().then_some(dir)
+}
+
 /// A kernel crate.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -82,9 +96,14 @@ impl Source {
     /// The directories of the packages about which whoever builds them wants to hear the compiler's warnings: those by
     /// path but for hostcall's own, which lie beside this crate.
     pub(crate) fn own(&self) -> Vec<PathBuf> {
-        let hostcall = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let hostcall = OWN.and_then(|own| Path::new(own).parent());
         let built_by = self.manifest.parent().map(Path::to_path_buf);
-        self.packages.iter().map(|(_, dir)| dir.clone()).filter(|dir| dir.parent() != hostcall).chain(built_by).collect()
+        self.packages
+            .iter()
+            .map(|(_, dir)| dir.clone())
+            .filter(|dir| hostcall.is_none_or(|hostcall| dir.parent() != Some(hostcall)))
+            .chain(built_by)
+            .collect()
     }
 
     /// The files and directories whose change may change the program.

@@ -51,6 +51,8 @@ def note(x: hc.f32) -> None:
 SOURCE = r"""
 #if defined(__CUDA_ARCH__) || defined(__NVPTX__)
 HC_DEVICE_INLINE unsigned long long ticks() { unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
+#elif defined(__aarch64__)
+static inline unsigned long long ticks() { unsigned long long t; asm volatile("mrs %0, cntvct_el0" : "=r"(t)); return t; }
 #else
 static inline unsigned long long ticks() { return __builtin_ia32_rdtsc(); }
 #endif
@@ -116,15 +118,27 @@ class Simulator:
         return (time.perf_counter() - began) / (tsc() - first)
 
 
+# What reads the processor's counter, for each processor.
+CODE = {
+    "x86_64": b"\x0f\x31\x48\xc1\xe2\x20\x48\x09\xd0\xc3",  # rdtsc; shl rdx, 32; or rax, rdx; ret
+    "aarch64": b"\x40\xe0\x3b\xd5\xc0\x03\x5f\xd6",  # mrs x0, cntvct_el0; ret
+}
+
+
 def tsc() -> int:
     """The processor's counter, by the smallest function that reads it."""
     global _tsc
     if _tsc is None:
         import mmap
 
-        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-        page.write(b"\x0f\x31\x48\xc1\xe2\x20\x48\x09\xd0\xc3")  # rdtsc; shl rdx, 32; or rax, rdx; ret
-        function = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        page.write(CODE[platform.machine()])
+        address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+        # The system makes instructions of it: AArch64 would not see them otherwise.
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_EXEC) != 0:
+            raise OSError(ctypes.get_errno(), "mprotect")
+        function = ctypes.CFUNCTYPE(ctypes.c_uint64)(address)
         _tsc = (function, page)
     return int(_tsc[0]())
 

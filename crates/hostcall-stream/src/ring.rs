@@ -38,6 +38,8 @@ pub(crate) struct Owned {
     seen: u64,
     /// What its marks are, unless its memory was put back.
     marked: u64,
+    /// Granules that were read and put back since. In a recording positions go on behind them.
+    again: u64,
 }
 
 /// In a ring's marks while it is read: memory that is put back meanwhile takes this back, too.
@@ -71,6 +73,7 @@ impl Owned {
             dry: false,
             seen: 0,
             marked: 0,
+            again: 0,
             set,
         };
         // Another thread may have read it before.
@@ -160,6 +163,7 @@ impl Owned {
     pub(crate) fn follow(&mut self) {
         let [before, behind] = self.marks().map(|mark| mark & !READING);
         if before == behind && before < self.reader.position() {
+            self.again += self.reader.position() - before;
             *self.reader = Reader::behind(before, self.set.sizes().ring_log2, self.set.is_wide());
             (self.spoiled, self.torn, self.dry) = (None, false, false);
             // It may have been told less at that time.
@@ -196,7 +200,7 @@ impl Owned {
 
     #[inline(always)]
     fn read_with(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, device, last, reader, long, spoiled, torn, search, dry, .. } = self;
+        let Self { set, ring, device, last, reader, long, spoiled, torn, search, dry, again, .. } = self;
         let progress = &set.progress()[*ring];
         if let Some(skipped) = spoiled {
             return match progress.end() {
@@ -243,7 +247,7 @@ impl Owned {
                         }
                         let dispatch = last.dispatch(packet.header.from.launch, &shared.dispatches);
                         if let Some(recording) = &mut recording {
-                            recording.push(set.first_ring() + *ring as u32, position, &packet, dispatch);
+                            recording.push(set.first_ring() + *ring as u32, *again + position, &packet, dispatch);
                         }
                         slots.of(packet.header.stream).take(&packet, *device, dispatch, shared);
                     }

@@ -62,7 +62,7 @@ fn the_environment_says_where_servers_run_that_were_not_told() {
         return;
     }
     let said = |value: &str| {
-        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let mut child = common::this_program();
         child.args(["--exact", std::thread::current().name().unwrap(), "--nocapture"]);
         String::from_utf8(child.env(CHILD, "1").env("HOSTCALL_PLACEMENT", value).output().unwrap().stdout).unwrap()
     };

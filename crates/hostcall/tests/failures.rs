@@ -248,11 +248,7 @@ fn a_report_that_nobody_collects_is_on_standard_error_if_nothing_listens_to_the_
         return end_without_waiting();
     }
     let name = "a_report_that_nobody_collects_is_on_standard_error_if_nothing_listens_to_the_log";
-    let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture"])
-        .env(CHILD, "1")
-        .output()
-        .unwrap();
+    let child = common::this_program().args([name, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
     let told = String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "{told}");
     assert_eq!(told.matches("handler of picky failed with code 5: not that one").count(), 1, "{told}");

@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::process::Command;
-
 use common::serve;
 use hostcall::test_utils::fixed_service;
 use hostcall::{Server, ServerBuilder, Service};
@@ -51,8 +49,7 @@ fn an_overflow_names_the_service_whose_handler_it_was() {
             unreachable!("there is not so much memory");
         }
         let test = std::thread::current().name().unwrap().to_owned();
-        let child =
-            Command::new(std::env::current_exe().unwrap()).args(["--exact", &test, "--nocapture"]).env(CHILD, kind).output().unwrap();
+        let child = common::this_program().args(["--exact", &test, "--nocapture"]).env(CHILD, kind).output().unwrap();
         let text = String::from_utf8_lossy(&child.stderr);
         assert!(!child.status.success());
         assert!(text.contains("the handler of service `Deep__down` needs more stack"), "{kind}: {text}");

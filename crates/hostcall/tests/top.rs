@@ -4,7 +4,7 @@
 mod common;
 
 use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use common::{eventually, geometry};
 use hostcall::__private::PortBuffer;
@@ -36,7 +36,7 @@ fn child() {
 
 fn start(variable: &std::path::Path) -> Child {
     let test = std::thread::current().name().unwrap().to_owned();
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = common::this_program();
     command.args(["--exact", &test, "--nocapture"]).env(CHILD, "1").env(hostcall_top::VARIABLE, variable);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
 }
@@ -119,7 +119,7 @@ fn a_process_that_cannot_show_itself_goes_on_and_says_why() {
     let here = tempfile::tempdir().unwrap();
     let path = here.path().join("no/such/directory/top.sock");
     let test = std::thread::current().name().unwrap().to_owned();
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = common::this_program();
     command.args(["--exact", &test, "--nocapture"]).env(CHILD, "1").env(hostcall_top::VARIABLE, &path);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"abcd").unwrap();

@@ -211,6 +211,16 @@ pub fn is_child(test: &str) -> bool {
     std::env::var_os(CHILD).is_some_and(|name| name == test)
 }
 
+/// This program once more, by what runs it where an emulator does (`cargo xtask arm`).
+fn this_program() -> Command {
+    let program = std::env::current_exe().expect("this program has a path");
+    let Ok(runner) = std::env::var("HOSTCALL_TEST_RUNNER") else { return Command::new(program) };
+    let mut words = runner.split(' ');
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).arg(program);
+    command
+}
+
 /// Runs a test in a process of its own, in which it must exit with success, and returns what that printed.
 /// For tests whose kernels ruin the device's context, or that look at the whole process.
 ///
@@ -223,8 +233,8 @@ pub fn in_child(test: &str, body: impl FnOnce()) -> Option<Output> {
         body();
         return None;
     }
-    let program = std::env::current_exe().expect("this program has a path");
-    let output = Command::new(program).args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, test).output();
+    let mut command = this_program();
+    let output = command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, test).output();
     let output = output.expect("a child process");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(

@@ -112,7 +112,12 @@ pub(super) fn make(sh: &Shell, out: &Path, tree: &Path, machine: &Machine, epoch
             sh.copy_file(tree.join("share/doc/hostcall").join(list), &doc)?;
         }
         let deb = out.join(file_name(name, machine));
-        cmd!(sh, "dpkg-deb --root-owner-group -Zxz --build {root} {deb}").env("SOURCE_DATE_EPOCH", epoch).ignore_stdout().quiet().run()?;
+        // By one thread: how xz divides the data depends on how many processors there are.
+        cmd!(sh, "dpkg-deb --root-owner-group -Zxz --build {root} {deb}")
+            .envs([("SOURCE_DATE_EPOCH", epoch), ("DPKG_DEB_THREADS_MAX", "1")])
+            .ignore_stdout()
+            .quiet()
+            .run()?;
     }
     ensure!(left.is_empty(), "no package has {left:?}");
     Ok(())

@@ -44,7 +44,7 @@ fn make_wheel(sh: &Shell, out: &Path, machine: &Machine, epoch: &str) -> Result<
         .args(["--compatibility", &libc, "--out"])
         .arg(out)
         .env(crate::target_variable(&triple, "LINKER"), &machine.linker)
-        .env("CARGO_ENCODED_RUSTFLAGS", super::remapped()?)
+        .env("CARGO_ENCODED_RUSTFLAGS", super::remapped(sh)?)
         .env("SOURCE_DATE_EPOCH", epoch)
         .run()?;
     check(sh, &out.join(wheel_name(machine)))

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use hostcall_build::{ProgramSpec, Target, build_program};
 use xshell::{Shell, cmd};
 
 use super::{Machine, debian};
@@ -45,16 +46,21 @@ pub(super) fn archive(sh: &Shell, out: &Path, name: &str, machine: &Machine) -> 
     Ok(elsewhere)
 }
 
-/// The examples' kernels for the simulator of `machine`.
+/// The examples' kernels for the simulator of `machine`, by this program in a process of its own: who they are for is
+/// said as cargo tells build scripts, by variables.
 fn kernels(sh: &Shell, machine: &Machine, program: &Path) -> Result<()> {
-    let kernels = ["--release", "--package", "hostcall-c", "--example", "kernels"];
-    let command = cmd!(sh, "cargo run --quiet {kernels...} -- --targets sim examples/add42/kernel {program}");
-    // As cargo tells build scripts for whom they build.
+    let command = sh.cmd(std::env::current_exe()?).args(["kernels", "examples/add42/kernel"]).arg(program);
     let own = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let linker = crate::target_variable(&machine.triple(), "LINKER");
     let script = [("HOST", own), ("TARGET", machine.triple()), ("OUT_DIR", program.display().to_string())];
     let command = if machine.qemu.is_some() { command.envs(script).env(linker, &machine.linker) } else { command };
     Ok(command.run()?)
+}
+
+/// Builds a package of kernels into a file that `hc_program_load` takes.
+pub(crate) fn build_kernels(package: &Path, file: &Path) -> Result<()> {
+    let built = build_program(&ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(package) })?;
+    Ok(std::fs::write(file, built.bundle.to_bytes())?)
 }
 
 /// Installs the packages into an empty Debian of this machine's kind, and uses them there: a program in C by

@@ -108,16 +108,14 @@ pub(super) fn with_dependencies(manifest: &str) -> String {
 
 /// Where a crate of hostcall's comes from: the checkout that this program was built from, or the registry.
 fn source(name: &str) -> String {
-    source_beside(Path::new(env!("CARGO_MANIFEST_DIR")), name)
+    source_in(hostcall_build::beside(name).as_deref())
 }
 
-/// The same of a program that was built from the package in `dir`.
-fn source_beside(dir: &Path, name: &str) -> String {
-    let beside = dir.with_file_name(name);
-    if beside.join("Cargo.toml").is_file() {
-        format!("{{ path = {} }}", serde_json::Value::from(beside.display().to_string()))
-    } else {
-        format!("{:?}", env!("CARGO_PKG_VERSION"))
+/// The same of a crate that lies in `dir`, if this program was built from sources beside it.
+fn source_in(dir: Option<&Path>) -> String {
+    match dir {
+        Some(dir) => format!("{{ path = {} }}", serde_json::Value::from(dir.display().to_string())),
+        None => format!("{:?}", env!("CARGO_PKG_VERSION")),
     }
 }
 
@@ -137,6 +135,6 @@ mod tests {
 
     #[test]
     fn what_was_installed_from_the_registry_takes_its_own_version_from_there() {
-        assert_eq!(source_beside(Path::new("/registry/cargo-hostcall-1.2.3"), "hostcall"), concat!('"', env!("CARGO_PKG_VERSION"), '"'));
+        assert_eq!(source_in(None), concat!('"', env!("CARGO_PKG_VERSION"), '"'));
     }
 }

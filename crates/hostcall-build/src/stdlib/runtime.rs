@@ -14,7 +14,7 @@ use super::sysroot::Sysroot;
 use crate::cache::{Scratch, cache_directory};
 use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
-use crate::source::Source;
+use crate::source::{Source, beside};
 use crate::symbols::{C_PREFIX, VISIBLE, linked_name};
 use crate::{BuildError, HostToolchain, bitcode, cargo, flags, panics, recipe, symbols};
 
@@ -134,10 +134,8 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
 /// where cargo has them from the registry.
 pub(crate) fn source_directory() -> Result<PathBuf, BuildError> {
     let named = std::env::var_os("HOSTCALL_STD_SOURCE").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-std");
-    let dir = match named {
+    let dir = match named.or_else(|| beside("hostcall-std")) {
         Some(dir) => dir,
-        None if beside.is_dir() => beside,
         None => registry::source(&cache_directory("std")?)?,
     };
     dir.canonicalize().map_err(BuildError::io("find the runtime's sources (HOSTCALL_STD_SOURCE names their directory) in", &dir))

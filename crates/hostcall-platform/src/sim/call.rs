@@ -22,6 +22,7 @@ struct Line([u8; 64]);
 #[derive(Default)]
 pub(super) struct Arguments {
     /// At least four, and an even number of them.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "images with such kernels are refused there"))]
     slots: Vec<u64>,
     /// Copies of the lane's own, which it may change.
     _copies: Vec<Box<[UnsafeCell<Line>]>>,

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::sync::{Arc, Once};
 
 use hostcall_abi::sim::{KERNEL_ENTRY_PREFIX, KernelEntry, OPS_SYMBOL, SIM_VERSION, SIM_VERSION_SYMBOL, SimOps};
@@ -102,7 +103,7 @@ impl SimProgram {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(|error| {
             let reason = std::error::Error::source(&error).unwrap_or(&error);
-            bad(format!("the system cannot load the simulator image: {reason}"))
+            bad(format!("the system cannot load the simulator image: {reason}{}", without_proc(Path::new("/proc"))))
         })?;
         let word = |symbol: &str, size: usize| -> Result<*mut u8, Error> {
             let missing = || bad(format!("the simulator image has no `{symbol}` of {size} bytes; it is not built with hostcall"));
@@ -146,6 +147,14 @@ fn share_unwinder() {
             std::mem::forget(library);
         }
     });
+}
+
+/// What to do where the loader finds no image because nothing says which files this process has open.
+fn without_proc(proc: &Path) -> &'static str {
+    match proc.join("self/fd").is_dir() {
+        true => "",
+        false => "; the image is loaded through /proc, which is not mounted here: `mount -t proc proc /proc` mounts it",
+    }
 }
 
 /// A copy that the loader has never seen: it knows files by their inodes, and each memory file has its own.
@@ -214,4 +223,10 @@ impl BackendKernel for SimKernel {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+#[test]
+fn a_system_without_proc_is_told_to_mount_it() {
+    assert!(without_proc(Path::new("/dev/null")).contains("mount -t proc proc /proc"));
+    assert_eq!(without_proc(Path::new("/proc")), "");
 }

@@ -232,7 +232,13 @@ impl<'a> Block<'a> {
 
     #[inline(always)]
     fn took(&mut self, view: &View, i: usize, before: u32, tag: Tag, post: bool) {
-        if !view.words.leave_mark(self.first + i as u32, before, self.states[i].mark()) {
+        let (port, after) = (self.first + i as u32, self.states[i].mark());
+        if !post {
+            // Its wave waits for the reply, which leaves behind this: the kernel has not ended, and memory is put back
+            // behind its end only. (Of a call that was given up this is a nanosecond, as in `leave_mark`, with which it
+            // pairs as that with itself.)
+            view.words.mark(port).store(after, Ordering::Relaxed);
+        } else if !view.words.leave_mark(port, before, after) {
             self.doubtful = Some(i);
         }
         self.shadow[i] = tag.payload().into();

@@ -5,6 +5,16 @@ use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::MockDevice;
 use hostcall::{Awake, Server, ServerBuilder};
 
+/// This program once more, by what runs it where an emulator does (`cargo xtask arm`).
+pub(crate) fn this_program() -> std::process::Command {
+    let program = std::env::current_exe().unwrap();
+    let Ok(runner) = std::env::var("HOSTCALL_TEST_RUNNER") else { return std::process::Command::new(program) };
+    let mut words = runner.split(' ');
+    let mut command = std::process::Command::new(words.next().unwrap());
+    command.args(words).arg(program);
+    command
+}
+
 /// A small buffer of this many ports and lanes.
 pub(crate) fn geometry(ports: u32, lanes: u32) -> Geometry {
     Geometry { slots: 16, slot_bytes: 4096, ..Geometry::new(ports, lanes) }

@@ -8,6 +8,7 @@ use std::ffi::{CString, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::Path;
 use std::sync::Arc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -146,7 +147,8 @@ impl HostProgram {
                 let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
                 let linked = text.contains("undefined symbol") || text.contains("cannot open shared object file");
                 let code = if linked { ol_errc_t::OL_ERRC_LINK_FAILURE } else { ol_errc_t::OL_ERRC_INVALID_BINARY };
-                fail(code, format!("the system cannot load the image: {text}"))
+                let proc = if Path::new("/proc/self/fd").is_dir() { "" } else { "; mount /proc, through which it is loaded" };
+                fail(code, format!("the system cannot load the image: {text}{proc}"))
             }
         }
     }

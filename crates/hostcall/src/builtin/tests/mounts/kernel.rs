@@ -202,7 +202,7 @@ fn open_and_use(path: &str, bits: u32, index: usize) -> io::Result<Said> {
     let metadata = file.metadata()?;
     if on(open::PATH) {
         let mode = std::os::unix::fs::MetadataExt::mode(&metadata);
-        let Said::Known(kind, ..) = known_of(mode, 0, 0) else { unreachable!("it says a kind") };
+        let Said::Known(kind, ..) = known_of(mode, 0, 0u64) else { unreachable!("it says a kind") };
         return Ok(Said::Known(kind, 0, 0));
     }
     if metadata.is_dir() {

@@ -370,7 +370,9 @@ pub(super) fn written(index: usize) -> Vec<u8> {
     format!("<{index}>").into_bytes()
 }
 
-pub(super) fn known_of(mode: u32, len: u64, links: u64) -> Said {
+/// What is said of a file. Processors differ in how wide the number of links is.
+pub(super) fn known_of(mode: u32, len: u64, links: impl Into<u64>) -> Said {
+    let links = links.into();
     match mode & libc::S_IFMT {
         libc::S_IFDIR => Said::Known(kind::DIR, 0, 0),
         libc::S_IFREG => Said::Known(kind::FILE, len, links),
