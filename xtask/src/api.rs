@@ -112,8 +112,8 @@ fn setup(sh: &Shell) -> Result<PathBuf> {
 fn of_crate(sh: &Shell, tool: &Path, name: &str, features: &str) -> Result<String> {
     let target = crate::root().join("target/api");
     let library = library_name(sh, name)?;
-    // Rustdoc writes the description for these alone, and no dependency takes the compiler for an unstable one. Always the
-    // same ones: build scripts of dependencies look at this variable, and would run again.
+    // Rustdoc writes the description for these alone, and no dependency takes the compiler for an unstable one. They
+    // are the same for each crate: build scripts of dependencies look at this variable, and would run again.
     let allowed = CRATES.iter().map(|(name, _)| library_name(sh, name)).collect::<Result<Vec<_>>>()?.join(",");
     cmd!(sh, "rustup run {RUST} cargo rustdoc --quiet --locked --package {name} --lib --features {features} --target-dir {target} -- -Z unstable-options --output-format json")
         .env("RUSTC_BOOTSTRAP", allowed)
