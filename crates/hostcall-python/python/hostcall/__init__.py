@@ -1,6 +1,25 @@
-"""Code that runs on a GPU calls Python functions beside it, while the kernel is still running."""
+"""Code that runs on a GPU calls Python functions beside it, while the kernel is still running.
+
+To begin with: ``service`` decorates what kernels call; ``Server`` answers, with ``"sim"`` without a GPU; ``sim.Module`` is a kernel in C++ for it;
+``Server.attach`` and ``Server.wait``; ``u32``, ``f32`` and the other types of arguments. A program of a few lines::
+
+    @hostcall.service(batch=True)
+    def add42(x: hostcall.f32) -> hostcall.f32:
+        return x + np.float32(42)
+
+    KERNEL = "HOSTCALL_KERNEL(demo, float* y) { auto i = hostcall::global_id(); y[i] = Host::add42(y[i]).value_or(-1); }"
+    y = np.arange(32, dtype=np.float32)
+    with hostcall.Server("sim") as server:
+        server.register(add42)
+        module = hostcall.sim.Module(KERNEL, [add42])
+        server.attach(module)
+        module.launch("demo", 1, 32, y)
+        server.wait()
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ._system import unsupported as _unsupported
 
@@ -44,6 +63,16 @@ from .program import Finished, Program, ProgramFailed
 from .sim import include_dir
 
 __version__ = _hostcall.VERSION
+
+#: Modules that are imported by themselves, because they import other packages.
+_FACES = {"cuda_core", "cupy", "numba", "torch", "triton", "warp"}
+
+if not _TYPE_CHECKING:  # A checker would believe that there is everything.
+
+    def __getattr__(name):
+        hint = f": `import hostcall.{name}` first" if name in _FACES else ""
+        raise AttributeError(f"module 'hostcall' has no attribute {name!r}{hint}")
+
 
 __all__ = [
     "Argument",

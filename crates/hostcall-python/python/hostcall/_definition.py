@@ -131,6 +131,9 @@ def cuda_source(*services: Any, namespace: str | None = None) -> str:
     ``namespace``: of C++, around them. Raises ``InvalidError`` if two services or streams have one name.
     """
     messages: list[Message] = [message for message in services if isinstance(message, Message)]
+    for service in services:
+        if not isinstance(service, Message) and not isinstance(getattr(service, "definition", service), Definition):
+            raise InvalidError(f"{service!r} is no service and no stream: decorate it by `@hostcall.service` or `@hostcall.stream`")
     definitions: list[Definition] = [getattr(service, "definition", service) for service in services if not isinstance(service, Message)]
     if len({message.name for message in messages}) < len(messages):
         raise InvalidError("there are two streams of one name")

@@ -12,4 +12,4 @@ def package(name: str, install: str, why: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         # What is missing may be something that the package itself needs.
-        raise ImportError(f"{why} needs {name}: pip install '{install}' ({error})", name=name) from error
+        raise ImportError(f"{why} needs {name}: pip install '{install}' ({error})", name=name) from None

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 
 from . import _hostcall
 from ._attach import attach, started, stopping, stream_pointer
-from ._errors import HeldLockError, InvalidError, KernelFailed, Report, StreamError, UnavailableError, WaitTimeout
+from ._errors import HeldLockError, InvalidError, KernelFailed, Report, StoppedError, StreamError, UnavailableError, WaitTimeout
 from ._service import Service
 from ._serving import Serving
 from ._message import Named, Policy
@@ -34,7 +34,8 @@ Goes = Literal["process", "nowhere"] | IO[str] | Callable[[str], object] | None
 
 
 class Server:
-    """Answers calls of kernels while they run, until its ``with`` block ends.
+    """Answers calls of kernels while they run, until its ``with`` block ends. A block that raises nothing waits first, as ``wait`` does, unless the
+    last ``wait`` ended before the kernels.
 
     ``device``: ``"sim"``, ``"cuda:N"``, or None for the GPU of the CUDA context that is current on this thread, else the first GPU. A context of somebody
     else's must live as long as the server.
@@ -105,6 +106,8 @@ class Server:
         self.device: dict[str, Any] = self._core.device()
         self._own: dict[str, int] = {}
         self._last = Report()
+        #: Whether the last wait ended before the kernels.
+        self._gave_up = False
         self._attachments: list[_hostcall.Attachment] = []
         self._dispatcher = Dispatcher(self._core, self._sinks, loop, handler_stack)
         #: At most one. A list, which the finalizer looks into.
@@ -219,15 +222,18 @@ class Server:
         self._dispatcher.check_not_here("wait")
         self._dispatcher.follow()
         try:
+            self._gave_up = True
             if progress:
                 tell = progress if callable(progress) else lambda now: LOG.info("waiting: %s", now)
                 self._wait_telling(timeout, stream_pointer(stream), tell)
             else:
                 self._core.wait(timeout, stream_pointer(stream))
+            self._gave_up = False
             self._last = Report()
             for streams in self._streams:
                 streams.wait(stream)
         except KernelFailed as error:
+            self._gave_up = False
             self._last = error.report
             for streams in self._streams:
                 try:
@@ -258,7 +264,7 @@ class Server:
         return self._last
 
     def stats(self) -> Stats:
-        """What was called how often."""
+        """What was called how often. Raises ``StoppedError`` when it has stopped: inside of the ``with`` block there is time for it."""
         return Stats([ServiceStats.of(row) for row in self._core.stats()])
 
     def denials(self) -> list[str]:
@@ -279,16 +285,34 @@ class Server:
             LOG.info("stopped")
 
     def __enter__(self) -> Server:
+        if not self.running:
+            raise StoppedError("the server has stopped, and serves no more: make a new `hostcall.Server`")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         try:
-            self.stop()
-        except KernelFailed as failed:
-            # What the block raised is nearer to the cause.
-            if error is None:
-                raise
-            LOG.error("when the server stopped: %s", failed)
+            # Who has given up on a kernel does not wait for it here.
+            if error is None and self.running and not self._gave_up:
+                self._wait_for_the_rest()
+        except BaseException as failed:
+            error = failed
+            raise
+        finally:
+            try:
+                self.stop()
+            except KernelFailed as failed:
+                # What was raised before is nearer to the cause.
+                if error is None:
+                    raise
+                LOG.error("when the server stopped: %s", failed)
+
+    def _wait_for_the_rest(self) -> None:
+        """Waits for kernels that the block launched and did not wait for: who stops answers no more."""
+        try:
+            self.wait()
+        except HeldLockError:
+            # On the loop of its services nothing can be waited for.
+            LOG.warning("the block of %r ended on the loop of its services, so kernels in flight are not waited for", self)
 
     def __repr__(self) -> str:
         state = "running" if self.running else "stopped"

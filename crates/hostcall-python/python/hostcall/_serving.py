@@ -57,7 +57,14 @@ def explain(error: BaseException) -> tuple[int, str]:
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_globals.get("__name__", "").split(".")[0] == "hostcall":
         frames = frames.tb_next
+    if frames is None and isinstance(error, Unfit):
+        # Where this package found it says nothing.
+        return 1, f"TypeError: {error}"
     return 1, "".join(traceback.format_exception(type(error), error, frames or error.__traceback__)).rstrip()
+
+
+class Unfit(TypeError):
+    """What a service returned is not its result."""
 
 
 class Serving:
@@ -189,9 +196,12 @@ class Serving:
         """What the function returned for one lane, checked."""
         if self.result is None:
             if returned is not None:
-                raise TypeError(f"{self.what} is posted and has no result, and returned {returned!r}")
+                raise Unfit(f"{self.what} is posted and has no result, and returned {returned!r}")
             return None
-        return self.result.encode(returned)
+        try:
+            return self.result.encode(returned)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Unfit(f"{self.what} returned {returned!r}: {error}") from None
 
     def serve(self, batch: _hostcall.Batch, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
         """Handles messages. Whatever the function does, they are answered, and nothing is raised."""

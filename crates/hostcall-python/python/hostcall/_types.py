@@ -6,6 +6,7 @@ A value lies in a row of 32-bit units. ``Type.dtype`` is a view of it there, so 
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -105,6 +106,8 @@ class Number(Type):
         self.signed = rust.startswith("i")
         bits = self.dtype.itemsize * 8
         self.floating = self.dtype.kind == "f"
+        #: The largest that is not infinite.
+        self.largest = float(np.finfo(self.dtype).max) if self.floating else math.inf
         self.least = -(1 << bits - 1) if self.signed else 0
         self.most = (1 << bits - self.signed) - 1
         kind = "a floating-point number" if self.floating else "a signed integer" if self.signed else "an unsigned integer"
@@ -121,7 +124,10 @@ class Number(Type):
         if self.floating:
             if isinstance(value, (builtins.str, bytes)):
                 raise TypeError(f"a {self.rust} is a number, not {value!r}")
-            return float(value)
+            number = float(value)
+            if self.dtype.itemsize < 8 and math.isfinite(number) and abs(number) > self.largest:
+                raise ValueError(f"{number} is no {self.rust}: it has at most {self.largest}")
+            return number
         number = operator.index(value)
         if not self.least <= number <= self.most:
             raise ValueError(f"{number} is no {self.rust}")

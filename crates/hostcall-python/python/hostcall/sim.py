@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +19,8 @@ import numpy as np
 
 from . import _hostcall
 from ._attach import ADAPTERS
-from ._definition import cuda_source
-from ._errors import CompileError, InvalidError, NotFoundError
+from ._definition import Definition, cuda_source
+from ._errors import CompileError, InvalidError, NotFoundError, StoppedError
 
 if TYPE_CHECKING:
     from ._server import Server
@@ -65,8 +67,24 @@ def compile(source: str, services: Sequence[Any] = (), compiler: str | None = No
         command = [program, *flags, "-isystem", str(system), "-isystem", include_dir(), *options, str(kernel), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            raise CompileError(f"{program} refused the kernel:\n{done.stderr.strip()}")
+            raise CompileError(f"{program} refused the kernel:\n{done.stderr.strip()}{_hints(done.stderr)}")
         return library.read_bytes()
+
+
+#: What people who know CUDA write, as the compiler tells it, and what it is here.
+HINTS = {
+    "‘Host’ has not been declared": "pass the services whose stubs it calls: `Module(source, [service])`",
+    "use of undeclared identifier 'Host'": "pass the services whose stubs it calls: `Module(source, [service])`",
+    "__global__": "a kernel is written `HOSTCALL_KERNEL(name, float* y, unsigned n) { … }`",
+    "threadIdx": "`threadIdx` is `hostcall::local_id()`, `blockIdx` is `hostcall::group_id()`, and `hostcall::global_id()` is the thread's number in the grid",
+    "blockIdx": "`threadIdx` is `hostcall::local_id()`, `blockIdx` is `hostcall::group_id()`, and `hostcall::global_id()` is the thread's number in the grid",
+    "hostcall::returned<": "a call gives a value or the status with which it failed: `.value_or(other)` takes the value",
+}
+
+
+def _hints(said: str) -> str:
+    hints = dict.fromkeys(hint for told, hint in HINTS.items() if told in said)
+    return "".join(f"\nhostcall: {hint}" for hint in hints)
 
 
 class Module:
@@ -86,6 +104,8 @@ class Module:
     ) -> None:
         self.name = name
         self.library = compile(source, services, compiler, options)
+        self._services = services
+        self._server: weakref.ref[Server] | None = None
         self._kernels = re.findall(r"\bHOSTCALL_KERNEL\s*\(\s*(\w+)", source)
         self._loaded: _hostcall.SimModule | None = None
         self._arguments: list[Any] = []
@@ -93,6 +113,7 @@ class Module:
     def attach(self, server: Server, name: str | None = None) -> _hostcall.Attachment:
         """Loads it on the simulator of ``server``, and attaches it, as ``server.attach(module)`` does. ``name``: what reports call it."""
         self._loaded, attachment = server._core.attach_sim(name or self.name, self.library)
+        self._server = weakref.ref(server)
         return attachment
 
     def launch(self, kernel: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any) -> None:
@@ -103,10 +124,15 @@ class Module:
         An array is passed as the address of its first element: the kernel works on NumPy's own memory, which it must not leave, and which nobody else
         should use until the kernel has ended. Its elements are those that the kernel's parameter points at. Numbers of Python become what the parameter is,
         if they fit; numbers of NumPy have to be that. Arrays live at least until their kernel has ended, or this module goes. Raises
-        ``NotFoundError`` if there is no such kernel, ``InvalidError`` if an argument is not what it takes.
+        ``NotFoundError`` if there is no such kernel, ``InvalidError`` if an argument is not what it takes, ``StoppedError`` if the server has stopped. A
+        service of the module's that nobody has registered is a ``RuntimeWarning``.
         """
+        server = self._server() if self._server is not None else None
         if self._loaded is None:
             raise InvalidError("it is not loaded: `server.attach(module)` first")
+        if server is None or not server.running:
+            raise StoppedError("its server has stopped, so nobody would answer: make a new `hostcall.Server`, and attach this module to it")
+        self._warn_of_unknown(server)
         try:
             parameters = self._loaded.parameters(kernel)
         except NotFoundError:
@@ -119,6 +145,14 @@ class Module:
             self._arguments.clear()
         self._arguments.append([argument for argument in arguments if isinstance(argument, np.ndarray)])
         self._loaded.launch(kernel, _three(grid, "grid"), _three(block, "block"), given)
+
+    def _warn_of_unknown(self, server: Server) -> None:
+        """A kernel alone sees that a service of its is nobody's, and may look away (``value_or``)."""
+        names = [getattr(service, "definition", service).name for service in self._services if isinstance(getattr(service, "definition", service), Definition)]
+        unknown = [name.replace("__", "::") for name in names if name not in server._own]
+        if unknown:
+            text = f"nobody has registered {', '.join(unknown)}: calls fail in what is launched now; `server.register(…)` comes before the launch"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
 
     def _missing(self, kernel: str) -> str:
         kernels = f"its kernels are {', '.join(self._kernels)}" if self._kernels else "it has none"

@@ -71,6 +71,44 @@ def test_arguments_are_arrays_over_the_memory_of_the_messages(server: hc.Server)
     assert sorted(np.concatenate(seen).tolist()) == list(range(64))
 
 
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        (None, "TypeError: Host::work(u32) -> u32 returned None: "),
+        ("7", "TypeError: Host::work(u32) -> u32 returned '7': "),
+        (1 << 40, "returned 1099511627776: 1099511627776 is no u32"),
+    ],
+)
+def test_a_result_that_does_not_fit_is_told_with_the_service_and_what_it_returned(server: hc.Server, given: Any, text: str) -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        return given
+
+    server.register(work)
+    with pytest.raises(hc.KernelFailed) as failed:
+        call(server, work, np.arange(3))
+    said = str(failed.value)
+    assert text in said and "_serving.py" not in said and "failed in 3 lanes" in said
+
+
+def test_a_float_that_has_no_room_is_told_and_infinity_goes_through(server: hc.Server) -> None:
+    @hc.service
+    def big(x: hc.f32) -> hc.f32:
+        return 1e300 if x == 0 else float("inf")
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(k, float* y) { *y = Host::big(*y).value_or(-1); }", [big])
+    server.register(big)
+    server.attach(module)
+    y = np.zeros(1, np.float32)
+    module.launch("k", 1, 1, y)
+    with pytest.raises(hc.KernelFailed, match=r"returned 1e\+300: 1e\+300 is no f32"):
+        server.wait()
+    y[0] = 1
+    module.launch("k", 1, 1, y)
+    server.wait()
+    assert np.isinf(y[0])
+
+
 class Watched:
     """A batch that notes the arrays over its memory: Rust's, which is handed over."""
 
@@ -318,7 +356,8 @@ def test_services_come_and_go(server: hc.Server) -> None:
         server.register(work)
     assert call(server, work, np.array([1]))[2].tolist() == [2]
     server.unregister(work)
-    status, _, _ = call(server, work, np.array([1]))
+    with pytest.warns(RuntimeWarning, match="nobody has registered Host::work"):
+        status, _, _ = call(server, work, np.array([1]))
     assert status.tolist() != [OK]
     server.register(work)
     assert call(server, work, np.array([1]))[2].tolist() == [2]

@@ -115,6 +115,78 @@ def test_what_nobody_waited_for_is_raised_at_the_end() -> None:
             action()
 
 
+def test_a_block_that_does_not_wait_ends_when_its_kernels_have() -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        time.sleep(0.001)
+        return 1000 // x
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(k, unsigned* y) { auto i = hostcall::global_id(); y[i] = Host::work(y[i]).value_or(0); }", [work])
+    for _ in range(5):
+        y = np.arange(1, 65, dtype=np.uint32)
+        with hc.Server("sim") as server:
+            server.register(work)
+            server.attach(module)
+            module.launch("k", 2, 32, y)
+        assert y.tolist() == [1000 // x for x in range(1, 65)]
+    with pytest.raises(hc.KernelFailed, match="ZeroDivisionError"), hc.Server("sim") as server:
+        server.register(work)
+        server.attach(module)
+        module.launch("k", 1, 32, np.zeros(32, np.uint32))
+
+
+def test_who_has_stopped_says_so_before_anything_is_launched() -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        return x + 1
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(k, unsigned* y) { *y = Host::work(*y).value_or(99); }", [work])
+    with hc.Server("sim") as server:
+        server.register(work)
+        server.attach(module)
+    y = np.zeros(1, np.uint32)
+    with pytest.raises(hc.StoppedError, match="make a new `hostcall.Server`, and attach"):
+        module.launch("k", 1, 1, y)
+    with pytest.raises(hc.StoppedError, match="make a new `hostcall.Server`"), server:
+        pass
+    assert y.tolist() == [0]
+
+
+def test_a_service_of_a_module_s_that_nobody_has_registered_is_told_at_the_launch(server: hc.Server) -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        return x + 1
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(k, unsigned* y) { *y = Host::work(*y).value_or(99); }", [work])
+    server.attach(module)
+    y = np.zeros(1, np.uint32)
+    with pytest.warns(RuntimeWarning, match="nobody has registered Host::work"):
+        module.launch("k", 1, 1, y)
+    server.wait()
+    assert y.tolist() == [99]
+
+
+@pytest.mark.parametrize(
+    "source, hint",
+    [
+        ("HOSTCALL_KERNEL(k, unsigned* y) { *y = Host::work(*y).value_or(99); }", "pass the services whose stubs it calls"),
+        ("__global__ void k(unsigned* y) { *y = 1; }", "a kernel is written `HOSTCALL_KERNEL"),
+        ("HOSTCALL_KERNEL(k, unsigned* y) { y[threadIdx.x] = 1; }", "`hostcall::local_id()`"),
+    ],
+)
+def test_what_people_write_who_know_cuda_is_told_in_words_of_the_simulator_s(source: str, hint: str) -> None:
+    with pytest.raises(hc.CompileError) as error:
+        hc.sim.Module(source)
+    assert hint in str(error.value).splitlines()[-1]
+
+
+def test_what_is_no_service_and_what_was_not_imported_is_said() -> None:
+    with pytest.raises(hc.InvalidError, match="is no service and no stream: decorate it by `@hostcall.service`"):
+        hc.sim.Module("", [len])
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'$"):
+        hc.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_an_error_in_the_block_is_not_hidden_by_the_report_at_its_end(caplog: pytest.LogCaptureFixture) -> None:
     @hc.service
     def work(x: hc.u32) -> None:
