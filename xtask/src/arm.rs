@@ -28,8 +28,12 @@ const DEBIAN: &str = "trixie";
 /// The first version that moves words whole.
 const QEMU: [u32; 2] = [8, 1];
 
-/// Tests, and what QEMU would take minutes for: models that try orders of events, which know nothing of processors.
-const LEFT_OUT: &str = "not test(every_seed)";
+/// Tests that are left out, and why.
+const LEFT_OUT: [(&str, &str); 3] = [
+    ("every_seed", "models that try orders of events know nothing of processors, and take minutes"),
+    ("a_million_messages_that_were_kept_leave_nothing_behind", "it counts memory, and takes two and a half minutes"),
+    ("no_link_leads_out_of_what_is_granted", "it lists the root, in whose place QEMU shows its libraries"),
+];
 
 /// Builds and runs the tests.
 pub(crate) fn run(sh: &Shell) -> Result<()> {
@@ -52,7 +56,11 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
             command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
             command
         };
-        steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", LEFT_OUT)]);
+        for (test, reason) in LEFT_OUT {
+            println!("not run: {test}: {reason}");
+        }
+        let selection = format!("not ({})", LEFT_OUT.map(|(test, _)| format!("test({test})")).join(" + "));
+        steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", &selection)]);
         steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", "all()")]);
         let mut wheel = None;
         steps.run("the wheel of the Python package", || {

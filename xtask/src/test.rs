@@ -33,8 +33,8 @@ pub(crate) fn run(sh: &Shell, extent: Extent) -> Result<()> {
     steps.finish()
 }
 
-/// Every test that needs no GPU, also what other runs leave out. Tests learn that from variables: a run of its own. Hosts
-/// with AArch64 come last, because QEMU takes long.
+/// Every test that needs no GPU, also what other runs leave out. Tests learn that from variables: a run of its own.
+/// Hosts with AArch64 come last, because QEMU takes long.
 pub(crate) fn all(sh: &Shell, install: bool) -> Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("test").env("HOSTCALL_TEST_ALL", "1").env("HOSTCALL_REGISTRY", "all");

@@ -7,8 +7,8 @@ use crate::one_package::Package;
 use crate::toolchain::HostToolchain;
 use crate::{BuildError, flags};
 
-/// This crate's directory. None in what is given away as binaries, which `cargo xtask dist` builds with the variable: no
-/// directory of the building machine is to be in them, nor one by which somebody else could give them sources.
+/// This crate's directory. None in what is given away as binaries, which `cargo xtask dist` builds with the variable:
+/// no directory of the building machine is to be in them, nor one by which somebody else could give them sources.
 const OWN: Option<&str> = match option_env!("HOSTCALL_BUILT_TO_GIVE_AWAY") {
     Some(_) => None,
     None => Some(env!("CARGO_MANIFEST_DIR")),
