@@ -28,8 +28,11 @@ const DEBIAN: &str = "trixie";
 /// The first version that moves words whole.
 const QEMU: [u32; 2] = [8, 1];
 
-/// Tests, and what QEMU would take minutes for: models that try orders of events, which know nothing of processors.
-const LEFT_OUT: &str = "not test(every_seed)";
+/// Tests that are left out, and why.
+const LEFT_OUT: [(&str, &str); 2] = [
+    ("every_seed", "models that try orders of events know nothing of processors, and take minutes"),
+    ("no_link_leads_out_of_what_is_granted", "it lists the root, in whose place QEMU shows its libraries"),
+];
 
 /// Builds and runs the tests.
 pub(crate) fn run(sh: &Shell) -> Result<()> {
@@ -44,7 +47,7 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
         let runner = format!("{} -L {LIBRARIES}", qemu.display());
         let variable = |what| crate::target_variable(TRIPLE, what);
         let of = |packages: &str, selection: &str| {
-            let mut command = crate::test::cargo(&format!("nextest run --target {TRIPLE} --no-fail-fast {packages}"));
+            let mut command = crate::test::cargo(&format!("nextest run --profile arm --target {TRIPLE} --no-fail-fast {packages}"));
             command.args(["-E", selection]).env(variable("LINKER"), COMPILERS[0]).env(variable("RUNNER"), &runner);
             // For tests that start their own program: QEMU starts none of such a processor.
             command.env("HOSTCALL_TEST_RUNNER", &runner);
@@ -52,7 +55,11 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
             command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
             command
         };
-        steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", LEFT_OUT)]);
+        for (test, reason) in LEFT_OUT {
+            println!("not run: {test}: {reason}");
+        }
+        let selection = format!("not ({})", LEFT_OUT.map(|(test, _)| format!("test({test})")).join(" + "));
+        steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", &selection)]);
         steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", "all()")]);
         let mut wheel = None;
         steps.run("the wheel of the Python package", || {
