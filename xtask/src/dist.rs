@@ -3,7 +3,8 @@
 //!
 //! Everything runs with the oldest libc that is served ([`GLIBC`]), whatever this machine has: zig brings the stubs to
 //! link with. Times, owners and paths in the files are those of the commit, not of the machine, so that two builds of
-//! a commit are equal: `--compare` makes both. No file names a directory of the machine ([`paths`]).
+//! a commit can be equal: `--compare` makes both, and has not run to its end yet. No file names a directory of the
+//! machine ([`paths`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
