@@ -361,6 +361,10 @@ fn a_check_adds_few_registers_to_a_kernel_that_selects_by_an_index() {
         }));
     }
     println!("registers without a check and with one: {all:?}");
+    // With 33 a kernel of small blocks had fewer threads resident, and took 1 % longer (`bench/asserts`).
+    if toolkit().is_some() {
+        assert!(all.last().is_some_and(|[_, with]| *with <= 32), "{all:?}");
+    }
     assert!(all.iter().all(|[without, with]| *with <= without + 8), "{all:?}");
 }
 

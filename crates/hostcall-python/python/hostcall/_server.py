@@ -222,7 +222,6 @@ class Server:
         self._dispatcher.check_not_here("wait")
         self._dispatcher.follow()
         try:
-            self._gave_up = True
             if progress:
                 tell = progress if callable(progress) else lambda now: LOG.info("waiting: %s", now)
                 self._wait_telling(timeout, stream_pointer(stream), tell)
@@ -232,6 +231,9 @@ class Server:
             self._last = Report()
             for streams in self._streams:
                 streams.wait(stream)
+        except (WaitTimeout, KeyboardInterrupt):
+            self._gave_up = True
+            raise
         except KernelFailed as error:
             self._gave_up = False
             self._last = error.report

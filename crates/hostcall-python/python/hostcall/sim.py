@@ -104,7 +104,8 @@ class Module:
     ) -> None:
         self.name = name
         self.library = compile(source, services, compiler, options)
-        self._services = services
+        definitions = [getattr(service, "definition", service) for service in services]
+        self._called = [definition.name for definition in definitions if isinstance(definition, Definition)]
         self._server: weakref.ref[Server] | None = None
         self._kernels = re.findall(r"\bHOSTCALL_KERNEL\s*\(\s*(\w+)", source)
         self._loaded: _hostcall.SimModule | None = None
@@ -148,8 +149,7 @@ class Module:
 
     def _warn_of_unknown(self, server: Server) -> None:
         """A kernel alone sees that a service of its is nobody's, and may look away (``value_or``)."""
-        names = [getattr(service, "definition", service).name for service in self._services if isinstance(getattr(service, "definition", service), Definition)]
-        unknown = [name.replace("__", "::") for name in names if name not in server._own]
+        unknown = [name.replace("__", "::") for name in self._called if name not in server._own]
         if unknown:
             text = f"nobody has registered {', '.join(unknown)}: calls fail in what is launched now; `server.register(…)` comes before the launch"
             warnings.warn(text, RuntimeWarning, stacklevel=3)

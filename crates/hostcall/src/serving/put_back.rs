@@ -4,8 +4,8 @@
 //! requests, doorbells, replies, windows. What the host remembers of the ports stays, and is ahead of them then. So the
 //! server leaves a [mark](ServerPort::mark) of each port behind all that, and one of each share of ports before, which
 //! are put back with the rest. Where marks are not what the server remembers, it goes back to them, and serves the next
-//! pass as it has served the one before. A mark that went back is left as it is, also by a message that was taken
-//! before: what it says is known nowhere else.
+//! pass as it has served the one before. A mark that went back is left as it is, also by a post that was taken before
+//! and whose kernel has ended since: what it says is known nowhere else.
 //!
 //! The device can write marks, as it can write its requests. So a mark is checked as they are, and a device that writes
 //! one disturbs its own ports and nobody else's.

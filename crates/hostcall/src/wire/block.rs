@@ -235,8 +235,8 @@ impl<'a> Block<'a> {
         let (port, after) = (self.first + i as u32, self.states[i].mark());
         if !post {
             // Its wave waits for the reply, which leaves behind this: the kernel has not ended, and memory is put back
-            // behind its end only. (Of a call that was given up this is a nanosecond, as in `leave_mark`, with which it
-            // pairs as that with itself.)
+            // behind its end only. (A wave may have given the call up. Then the memory would have to be put back within
+            // the nanoseconds since the message was read.) Pairs with nothing, as in `leave_mark`.
             view.words.mark(port).store(after, Ordering::Relaxed);
         } else if !view.words.leave_mark(port, before, after) {
             self.doubtful = Some(i);
