@@ -69,7 +69,7 @@ _FACES = {"cuda_core", "cupy", "numba", "torch", "triton", "warp"}
 
 if not _TYPE_CHECKING:  # A checker would believe that there is everything.
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> object:
         hint = f": `import hostcall.{name}` first" if name in _FACES else ""
         raise AttributeError(f"module 'hostcall' has no attribute {name!r}{hint}")
 
