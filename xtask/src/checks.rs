@@ -1,6 +1,5 @@
 //! The smaller commands.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -105,32 +104,7 @@ pub(crate) fn soak(sh: &Shell, calls: u64, stream_values: Option<u64>, device: &
 pub(crate) fn crates(sh: &Shell, device: &str) -> Result<()> {
     let test = ["--package", "cargo-hostcall", "--test", "crates", "--test", "registry", "--", "--nocapture", "--test-threads=1"];
     cmd!(sh, "cargo test {test...}").env("HOSTCALL_TEST_DEVICE", device).env("HOSTCALL_REGISTRY", "all").run()?;
-    for version in cuda_versions(sh)? {
-        println!("== beside cudarc with {version}");
-        super::test::succeed(&format!("check --quiet --package hostcall-platform --features cudarc,cudarc/{version}"))?;
-    }
     Ok(())
-}
-
-/// The CUDA versions that cudarc can be built for: features of it.
-fn cuda_versions(sh: &Shell) -> Result<Vec<String>> {
-    let metadata: Metadata = serde_json::from_str(&cmd!(sh, "cargo metadata --format-version 1 --locked").quiet().read()?)?;
-    let cudarc = metadata.packages.into_iter().find(|package| package.name == "cudarc").context("no cudarc in the lock file")?;
-    let versions: Vec<String> = cudarc.features.into_keys().filter(|name| name.starts_with("cuda-1")).collect();
-    ensure!(!versions.is_empty(), "cudarc names its features for CUDA's versions otherwise now");
-    Ok(versions)
-}
-
-/// What `cargo metadata` says, of which this is used.
-#[derive(serde::Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(serde::Deserialize)]
-struct Package {
-    name: String,
-    features: BTreeMap<String, Vec<String>>,
 }
 
 /// Licences, bans and advisories.

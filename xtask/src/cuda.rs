@@ -17,13 +17,19 @@ const NEWEST: [&str; 5] = [
 /// compiler, and the assembler are.
 const OLDEST: [&str; 2] = ["nvidia-cuda-nvrtc-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131"];
 
+/// The newest, and a package beside them.
+pub(crate) fn with(package: &str) -> Vec<&str> {
+    NEWEST.into_iter().chain([package]).collect()
+}
+
 /// Installs what is missing.
 pub(crate) fn packages(sh: &Shell) -> Result<()> {
     install(sh, "target/cuda", &NEWEST)?;
     install(sh, "target/cuda-12.4", &OLDEST)
 }
 
-fn install(sh: &Shell, to: &str, packages: &[&str]) -> Result<()> {
+/// Installs packages into a directory of the repository, unless just these are there.
+pub(crate) fn install(sh: &Shell, to: &str, packages: &[&str]) -> Result<()> {
     let root = super::root().join(to);
     let (stamp, wanted) = (root.join(".hostcall"), packages.join("\n"));
     if sh.read_file(&stamp).is_ok_and(|there| there == wanted) {

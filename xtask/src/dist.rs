@@ -137,18 +137,41 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     if !steps.run("sums", || sums(sh, &out)) {
         return steps.finish();
     }
-    let mut program = None;
-    steps.run("the archive, unpacked elsewhere and used", || {
-        program = Some(used::archive(sh, &out, &name, &machine)?);
+    let mut archive = None;
+    steps.run("the archive, unpacked elsewhere", || {
+        archive = Some(used::Archive::unpack(sh, &out, &name, &machine)?);
         Ok(())
     });
-    if let Some(program) = program.filter(|_| machine.qemu.is_none() && !arguments.no_root) {
-        steps.run("the packages, installed into an empty Debian and used", || used::packages(sh, &out, &machine, &program));
+    if let Some(archive) = archive {
+        steps.run("there: a program in C, by pkg-config", || archive.pkg_config(sh, &machine));
+        steps.run("there: programs in C and C++, by CMake", || archive.cmake(sh, &machine));
+        if machine.qemu.is_none() {
+            steps.run("there: a program in CUDA C++, by nvcc", || archive.nvcc(sh));
+        }
+        steps.run("there: the command line", || archive.demo(sh, &machine));
+        if machine.qemu.is_none() && !arguments.no_root {
+            in_debian(sh, &mut steps, &out, &machine, &archive);
+        }
     }
     if arguments.compare {
         steps.run("the same again elsewhere, compared", || compare::again(sh, &out, &machine, &given(&name, &machine)));
     }
     steps.finish()
+}
+
+/// Installs the packages into an empty Debian, and uses them there.
+fn in_debian(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine, archive: &used::Archive) {
+    let mut debian = None;
+    steps.run("an empty Debian", || {
+        debian = Some(used::Debian::empty(sh, out, machine, archive)?);
+        Ok(())
+    });
+    let Some(debian) = debian else { return };
+    let installed = steps.run("there: the packages installed, and a program in C, by pkg-config", || debian.pkg_config(sh));
+    if installed {
+        steps.run("there: programs in C and C++, by CMake", || debian.cmake(sh));
+        steps.run("there: the command line", || debian.demo(sh));
+    }
 }
 
 /// Installs zig, and writes the command that links with it.

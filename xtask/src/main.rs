@@ -8,6 +8,7 @@ mod bundle;
 mod checks;
 mod cpp_bundle;
 mod cuda;
+mod cudarc;
 mod debian;
 mod dist;
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub(crate) struct Steps {
 struct Step {
     name: String,
     took: Duration,
+    /// Processor time of the commands that it ran.
+    busy: Duration,
     outcome: Result<Option<Counts>, String>,
 }
 
@@ -64,9 +66,9 @@ impl Steps {
     fn add(&mut self, name: impl Into<String>, step: impl FnOnce() -> Result<Option<Counts>>) {
         let name = name.into();
         println!("== {name}");
-        let began = Instant::now();
+        let (began, before) = (Instant::now(), busy());
         let outcome = step().map_err(|error| format!("{error:#}"));
-        let step = Step { name, took: began.elapsed(), outcome };
+        let step = Step { name, took: began.elapsed(), busy: busy().saturating_sub(before), outcome };
         if step.outcome.is_err() {
             println!("{step}");
         }
@@ -94,7 +96,8 @@ impl fmt::Display for Steps {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = if self.outcome.is_ok() { "ok" } else { "FAILED" };
-        write!(f, "{mark:<6}  {:>6} s  {}", self.took.as_secs(), self.name)?;
+        let [took, busy] = [self.took, self.busy].map(|time| time.as_secs_f64().round());
+        write!(f, "{mark:<6}  {took:>6} s, {busy:>6} s of processors  {}", self.name)?;
         match &self.outcome {
             Ok(None) => Ok(()),
             Ok(Some(counts)) => write!(f, ": {counts}"),
@@ -108,6 +111,20 @@ impl fmt::Display for Counts {
         let Counts { passed, failed, skipped } = self;
         write!(f, "{passed} passed, {failed} failed, {skipped} not run")
     }
+}
+
+/// Processor time of all commands that this process has waited for; nothing where the system does not say it as Linux
+/// does.
+fn busy() -> Duration {
+    std::fs::read_to_string("/proc/self/stat").ok().and_then(|stat| of_commands(&stat)).unwrap_or_default()
+}
+
+/// The sum of `cutime` and `cstime` (`proc_pid_stat(5)`), which are in ticks of a hundredth of a second.
+fn of_commands(stat: &str) -> Option<Duration> {
+    // The name, which comes second, may have any character; the state behind it is the third word.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut words = rest.split_whitespace().skip(13).map(|word| word.parse::<u64>().ok());
+    Some(Duration::from_millis((words.next()?? + words.next()??) * 10))
 }
 
 /// Runs a command whose output has test results in it, passes the output on, and adds the results.
@@ -215,6 +232,16 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         command
+    }
+
+    #[test]
+    fn processor_time_of_commands_is_that_of_those_waited_for() {
+        let stat = "71 (a ) b) S 1 71 71 0 -1 4194304 10 20 0 0 31 32 33 9 20 0 1 0 100 200 300";
+        assert_eq!(of_commands(stat), Some(Duration::from_millis(420)));
+        assert_eq!(of_commands("71 (a) S 1"), None);
+        let before = busy();
+        shell("i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done").status().unwrap();
+        assert!(busy() > before);
     }
 
     #[test]

@@ -202,6 +202,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("loom", loom());
     if std::env::var_os("HOSTCALL_TEST_ALL").is_some() {
         super::api::steps(sh, steps, false);
+        super::cudarc::steps(sh, steps);
     }
 }
 
