@@ -1,4 +1,5 @@
-/* A host in C: a kernel asks it to add 42 to each element, on the simulator, so no GPU is needed. Usage: add42 add42.program */
+/* A host in C: a kernel asks it to add 42 to each element, on the simulator, so no GPU is needed. Usage: add42 KERNEL,
+ * with the kernel of ../cuda/add42.cu as a compiler leaves it, or that of ../add42/kernel as hostcall-build does. */
 #include <hostcall.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ int main(int argc, char **argv) {
 
   file = argc == 2 ? fopen(argv[1], "rb") : NULL;
   if (file == NULL) {
-    fprintf(stderr, "usage: add42 add42.program\n");
+    fprintf(stderr, "usage: add42 KERNEL\n");
     return 2;
   }
   image_bytes = fread(image, 1, sizeof image, file);

@@ -1,4 +1,4 @@
-// The same in C++. Usage: add42 add42.program
+// The same in C++. Usage: add42 KERNEL
 #include <hostcall.hpp>
 
 #include <cstdio>

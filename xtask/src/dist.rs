@@ -91,9 +91,9 @@ impl Machine {
         }
     }
 
-    /// The compiler of C of Debian for it.
-    fn compiler(&self) -> &'static str {
-        if self.qemu.is_some() { arm::COMPILERS[0] } else { "gcc" }
+    /// Debian's compilers of C and C++ for it.
+    fn compilers(&self) -> [&'static str; 2] {
+        if self.qemu.is_some() { arm::COMPILERS } else { ["gcc", "g++"] }
     }
 
     /// Where cargo leaves what it builds.
@@ -101,8 +101,6 @@ impl Machine {
         crate::root().join(BUILD).join(self.triple()).join("release")
     }
 }
-
-pub(crate) use used::build_kernels as kernels;
 
 /// Makes `target/dist/`.
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
@@ -139,7 +137,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     }
     let mut archive = None;
     steps.run("the archive, unpacked elsewhere", || {
-        archive = Some(used::Archive::unpack(sh, &out, &name, &machine)?);
+        archive = Some(used::Archive::unpack(sh, &out, &name)?);
         Ok(())
     });
     if let Some(archive) = archive {
@@ -150,7 +148,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         }
         steps.run("there: the command line", || archive.demo(sh, &machine));
         if machine.qemu.is_none() && !arguments.no_root {
-            in_debian(sh, &mut steps, &out, &machine, &archive);
+            in_debian(sh, &mut steps, &out, &machine);
         }
     }
     if arguments.compare {
@@ -160,10 +158,10 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
 }
 
 /// Installs the packages into an empty Debian, and uses them there.
-fn in_debian(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine, archive: &used::Archive) {
+fn in_debian(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine) {
     let mut debian = None;
     steps.run("an empty Debian", || {
-        debian = Some(used::Debian::empty(sh, out, machine, archive)?);
+        debian = Some(used::Debian::empty(sh, out, machine)?);
         Ok(())
     });
     let Some(debian) = debian else { return };

@@ -192,9 +192,6 @@ enum Command {
         #[arg(long)]
         bless: bool,
     },
-    /// Build a package of kernels for the simulator of the machine that build scripts' variables say: `dist` calls it
-    #[command(hide = true)]
-    Kernels { package: std::path::PathBuf, file: std::path::PathBuf },
     /// Tests for hosts with AArch64 processors, on this one: QEMU runs them
     Arm,
     /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
@@ -237,7 +234,6 @@ fn main() -> Result<ExitCode> {
         Command::Api { bless } => api::run(&sh, bless),
         Command::Arm => arm::run(&sh),
         Command::Dist(arguments) => dist::run(&sh, &arguments),
-        Command::Kernels { package, file } => dist::kernels(&package, &file),
         Command::Gallery { pictures } => gallery::run(&sh, &pictures),
         Command::Site(arguments) => site::run(&sh, &arguments),
         Command::Release(arguments) => release::run(&sh, &arguments),

@@ -266,7 +266,7 @@ mod tests {
         steps.tests("third", [shell(&results(0)), shell(&results(0))]);
         let text = steps.to_string();
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("ok ") && lines[0].ends_with(" s  first"), "{text}");
+        assert!(lines[0].starts_with("ok ") && lines[0].ends_with(" s of processors  first"), "{text}");
         assert!(lines[1].starts_with("FAILED") && lines[1].contains("second: 4 passed, 1 failed, 0 not run; `sh -c"), "{text}");
         assert!(lines[2].starts_with("ok ") && lines[2].ends_with("third: 4 passed, 0 failed, 0 not run"), "{text}");
         assert!(steps.finish().expect_err("one failed").to_string().starts_with("1 of 3 steps failed"));

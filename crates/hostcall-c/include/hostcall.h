@@ -313,9 +313,10 @@ hc_status hc_stats(hc_server *server, char *json, size_t *bytes);
 
 /* ---- Without CUDA ------------------------------------------------------------------------------------------------ */
 
-/* Programs, memory and launches by this library: for the simulator, and for whoever has no other way. Images are
- * what hostcall-build writes (NAME.program). */
+/* Programs, memory and launches by this library: for the simulator, and for whoever has no other way. */
 
+/* What a file has: NAME.program, as hostcall-build writes it, or an image as a compiler leaves it: a shared library for
+ * the simulator (g++ -DHOSTCALL_SIM -shared), PTX or a cubin. */
 hc_status hc_program_load(hc_device *device, const void *bytes, size_t count, hc_program **out);
 /* It stays loaded as long as it is attached, and until what was launched has ended. */
 void hc_program_unload(hc_program **program);

@@ -31,6 +31,12 @@ cp "$here"/../include/hostcall*.h* "$prefix/include/"
 for part in "$here"/../../../include/hostcall*; do
   if [ -e "$part" ]; then cp -R "$part" "$prefix/include/"; fi
 done
+examples=$prefix/share/doc/hostcall/examples
+for example in c/add42.c c/add42.cpp c/CMakeLists.txt cuda/add42.cu cuda/services.cuh cuda/services.rs \
+  existing/before.cu existing/existing.cu existing/host_services.cuh existing/host_services.hpp; do
+  mkdir -p "$examples/$(dirname "$example")"
+  cp "$here/../../../examples/$example" "$examples/$example"
+done
 sed -e "s|@VERSION@|$version|" "$here/hostcall.pc.in" >"$prefix/lib/pkgconfig/hostcall.pc"
 cp "$here/hostcallConfig.cmake" "$here/hostcallConfigVersion.cmake" "$prefix/lib/cmake/hostcall/"
 echo "installed in $prefix"

@@ -21,6 +21,11 @@ impl ProgramBundle {
         ProgramBundle { name: name.into(), images, note: None }
     }
 
+    /// Whether these bytes begin as a bundle does: others are an image, or nothing of this project's.
+    pub fn is_one(bytes: &[u8]) -> bool {
+        bytes.starts_with(&wire::MAGIC)
+    }
+
     /// Reads a bundle, copying its images. The hashes are not compared: [`ProgramBundle::verify`] does, or
     /// [`ProgramBundle::checked`] for the one image that is going to be loaded.
     ///

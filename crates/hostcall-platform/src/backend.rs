@@ -141,11 +141,15 @@ pub unsafe trait BackendDevice: Send + Sync {
     /// When the device is lost.
     unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error>;
 
-    /// See [`Device::help_waiting`](crate::Device::help_waiting). False: no thread of this machine waits for this
-    /// device's lanes.
-    fn help_waiting(&self, help: Option<Help>) -> bool {
-        drop(help);
+    /// See [`Device::lanes_may_help`](crate::Device::lanes_may_help).
+    fn lanes_may_help(&self) -> bool {
         false
+    }
+
+    /// What lanes of later launches call where they wait for the host, in place of what was said before. It is said of
+    /// devices whose [lanes may help](Self::lanes_may_help).
+    fn help_waiting(&self, help: Option<Help>) {
+        drop(help);
     }
 
     /// A fresh device in place of this one, which may be lost.

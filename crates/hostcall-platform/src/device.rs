@@ -1,11 +1,11 @@
 //! Platforms and devices: what there is, which one to take, and what it makes.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hostcall_abi::Plain;
 use hostcall_error::Local;
-use offload_image::{BundleError, ProgramBundle};
+use offload_image::{BundleError, Image, ImageKind, ProgramBundle};
 
 use crate::activity::{Activity, LaunchEvent, Subscription, Watch};
 use crate::backend::{BackendDevice, Plugin};
@@ -97,6 +97,32 @@ impl fmt::Debug for Platform {
 /// What lanes do that wait: see [`Device::help_waiting`]. Whether there was anything to do.
 pub type Help = Arc<dyn Fn() -> bool + Send + Sync>;
 
+/// Has lanes no longer call what [`Device::help_waiting`] was given, when dropped.
+#[must_use = "dropping it ends the help"]
+pub struct Helping {
+    device: Device,
+    help: Help,
+}
+
+impl Helping {
+    fn begin(device: Device, help: Help) -> Self {
+        device.change_helps(|helps| helps.push(help.clone()));
+        Self { device, help }
+    }
+}
+
+impl Drop for Helping {
+    fn drop(&mut self) {
+        self.device.change_helps(|helps| helps.retain(|help| !Arc::ptr_eq(help, &self.help)));
+    }
+}
+
+impl fmt::Debug for Helping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Helping").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
@@ -131,6 +157,8 @@ pub struct Device(Arc<Inner>);
 struct Inner {
     backend: Local<Arc<dyn BackendDevice>>,
     activity: Arc<Activity>,
+    /// What lanes call that wait, of all who asked.
+    helps: Mutex<Vec<Help>>,
 }
 
 impl Device {
@@ -289,7 +317,7 @@ impl Device {
 
     /// A device from a plugin's own object, for example of a context that was made elsewhere.
     pub fn from_backend(backend: Arc<dyn BackendDevice>) -> Device {
-        Self(Arc::new(Inner { backend: Local::new(backend), activity: Arc::default() }))
+        Self(Arc::new(Inner { backend: Local::new(backend), activity: Arc::default(), helps: Mutex::default() }))
     }
 
     /// The plugin's object.
@@ -347,6 +375,30 @@ impl Device {
         let image = bundle.checked(image).map_err(|error: BundleError| Error::Image { reason: error.to_string() })?;
         let program = backend.load(&bundle.name, image)?;
         Ok(Program::of_image(self.clone(), bundle.name.to_string(), program, &image.bytes))
+    }
+
+    /// Loads what a file has: a bundle, as [`Device::load`] does, or one image for this kind of device as a compiler
+    /// leaves it. That is a shared library for the simulator, PTX or a cubin for CUDA, a code object for AMD's GPUs.
+    /// `name` is what errors and reports call such a program; a bundle has a name.
+    ///
+    /// # Errors
+    /// As for [`Device::load`]. [`Error::Load`] also says what an image is that this device does not take.
+    pub fn load_file(&self, name: &str, bytes: &[u8]) -> Result<Program, Error> {
+        if ProgramBundle::is_one(bytes) {
+            let bundle = ProgramBundle::from_bytes(bytes).map_err(|error| Error::Image { reason: error.to_string() })?;
+            return self.load(&bundle);
+        }
+        let is_elf = bytes.starts_with(b"\x7fELF");
+        let info = self.info();
+        let kind = match info.kind {
+            DeviceKind::Sim => ImageKind::Sim,
+            DeviceKind::Cuda if is_elf => ImageKind::Cubin,
+            DeviceKind::Cuda => ImageKind::Ptx,
+            DeviceKind::Hsa => ImageKind::AmdCodeObject,
+        };
+        // What it was made for stands in it: the device's loader compares.
+        let image = Image::new(kind, info.arch.clone(), bytes.to_vec());
+        self.load(&ProgramBundle::new(name.to_owned(), vec![image]))
     }
 
     /// `len` elements of device memory, not initialised.
@@ -409,15 +461,37 @@ impl Device {
         self.0.activity.watch(watcher)
     }
 
-    /// A device whose lanes are threads of this machine has them call `help` where they wait for the host, on their own
-    /// stacks of 512 KiB, until another one is set or `None`: whoever waits may as well do what it waits for. `help`
-    /// says whether it did anything; then the lanes look again at once. It must not block for long, nor launch.
-    /// Launches that were made before keep what they had.
+    /// Whether lanes of this device are threads of this machine, which may do something for others while they wait.
     ///
-    /// Only the simulator has such lanes, if they are fibers and no seed decides their order. False: this device has
-    /// none.
-    pub fn help_waiting(&self, help: Option<Help>) -> bool {
-        self.0.backend.help_waiting(help)
+    /// Only the simulator has such lanes, if they are fibers and no seed decides their order.
+    pub fn lanes_may_help(&self) -> bool {
+        self.0.backend.lanes_may_help()
+    }
+
+    /// Has lanes of later launches call `help` where they wait for the host, until the result is dropped: whoever waits
+    /// may as well do what it waits for. `help` says whether it did anything; then the lanes look again at once. It
+    /// runs on the stack of the wave's thread, which is as large as the main thread's. Kernels do not end while it
+    /// runs: it must not wait for one. Of several all are called. Launches that were made before keep what they had.
+    ///
+    /// `None`: lanes of this device [cannot](Self::lanes_may_help), and nobody will call it.
+    pub fn help_waiting(&self, help: Help) -> Option<Helping> {
+        self.lanes_may_help().then(|| Helping::begin(self.clone(), help))
+    }
+
+    /// Changes what lanes call, and tells the device. What goes is dropped by the caller, who has a clone of it.
+    fn change_helps(&self, change: impl FnOnce(&mut Vec<Help>)) {
+        let mut helps = self.0.helps.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut helps);
+        let help: Option<Help> = match &helps[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => {
+                let several = several.to_vec();
+                // Each of them has its turn, however much the others find.
+                Some(Arc::new(move || several.iter().fold(false, |found, help| help() | found)))
+            }
+        };
+        self.0.backend.help_waiting(help);
     }
 
     /// A fresh device in place of this one, which may be lost. What was made from this one stays with it.

@@ -35,7 +35,7 @@ mod window;
 
 pub use activity::{LaunchEvent, Subscription, Watch};
 pub use args::{Args, Kept, Params};
-pub use device::{Device, DeviceInfo, DeviceKind, Help, Platform};
+pub use device::{Device, DeviceInfo, DeviceKind, Help, Helping, Platform};
 pub use error::{Error, Fault, FaultKind};
 pub use graph::Graph;
 pub use memory::{HostMemory, Memory};

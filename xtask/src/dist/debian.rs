@@ -30,7 +30,7 @@ const PACKAGES: [Package; 3] = [
         section: "libdevel",
         summary: "calls from running GPU kernels to their host: development files",
         depends: "libhostcall0 (= VERSION), libc6-dev",
-        has: |file| (file.starts_with("lib/") && !is_runtime(file)) || file.starts_with("include/"),
+        has: |file| (file.starts_with("lib/") && !is_runtime(file)) || file.starts_with("include/") || file.starts_with(EXAMPLES),
     },
     Package {
         name: "hostcall-tools",
@@ -41,6 +41,9 @@ const PACKAGES: [Package; 3] = [
     },
 ];
 
+/// Where the archive has its examples.
+pub(super) const EXAMPLES: &str = "share/doc/hostcall/examples/";
+
 /// Libraries that programs need to run.
 fn is_runtime(file: &str) -> bool {
     file.starts_with("lib/") && !file.contains("/cmake/") && (file.contains(".so.") || file.ends_with("libamd_hostcall.so"))
@@ -50,7 +53,7 @@ fn is_runtime(file: &str) -> bool {
 pub(super) fn make(sh: &Shell, out: &Path, tree: &Path, machine: &Machine, epoch: &str) -> Result<()> {
     let (arch, triplet) = (machine.debian(), format!("{}-linux-gnu", machine.arch));
     let mut left = files(tree)?;
-    left.retain(|file| !file.starts_with("share/"));
+    left.retain(|file| !file.starts_with("share/") || file.starts_with(EXAMPLES));
     for package in &PACKAGES {
         let name = package.name;
         let root = out.join("deb").join(name);
@@ -133,9 +136,10 @@ pub(super) fn file_names(machine: &Machine) -> Vec<String> {
     PACKAGES.iter().map(|package| file_name(package.name, machine)).collect()
 }
 
-/// Where a file goes below `/usr`: pkg-config looks for what is of one architecture in its own directory.
+/// Where a file goes below `/usr`: pkg-config looks for what is of one architecture in its own directory, and people
+/// for examples in that of the package.
 fn placed(file: &str, triplet: &str) -> String {
-    file.replace("lib/pkgconfig/", &format!("lib/{triplet}/pkgconfig/"))
+    file.replace("share/doc/hostcall/", "share/doc/libhostcall-dev/").replace("lib/pkgconfig/", &format!("lib/{triplet}/pkgconfig/"))
 }
 
 /// AMD's library has no version in its name, and programs that were linked to it ask for that name.
@@ -192,11 +196,13 @@ mod tests {
             "lib/pkgconfig/hostcall.pc",
             "lib/cmake/hostcall/hostcallConfig.cmake",
             "include/hostcall.h",
+            "share/doc/hostcall/examples/c/add42.c",
         ] {
             assert_eq!(of(file), ["libhostcall-dev"], "{file}");
         }
         assert_eq!(of("bin/cargo-hostcall"), ["hostcall-tools"]);
         assert_eq!(placed("lib/pkgconfig/hostcall.pc", "x86_64-linux-gnu"), "lib/x86_64-linux-gnu/pkgconfig/hostcall.pc");
+        assert_eq!(placed(EXAMPLES, "x86_64-linux-gnu"), "share/doc/libhostcall-dev/examples/");
         assert_eq!(placed("lib/libhostcall.a", "x86_64-linux-gnu"), "lib/libhostcall.a");
         assert!(manual("a-b\n.c\n").ends_with(".nf\na\\-b\n\\&.c\n.fi\n"));
         let text = control_of(&PACKAGES[1], "amd64", 7);

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use hostcall_build::{ProgramSpec, Target, build_program};
 use xshell::{Shell, cmd};
 
 use super::{Machine, debian};
@@ -12,22 +11,26 @@ use crate::arm;
 /// What the example in C says when its calls were answered.
 const ANSWERED: &str = "42 43 44 45 46 47 48 49";
 
+/// What a compiler of C++ is told for an image of the simulator.
+const SIMULATOR: &str = "-std=c++17 -O1 -DHOSTCALL_SIM -shared -fPIC";
+
 /// The archive, unpacked elsewhere.
 pub(super) struct Archive {
     elsewhere: tempfile::TempDir,
     prefix: PathBuf,
-    /// The examples' program for the simulator.
-    program: PathBuf,
 }
 
 impl Archive {
-    pub(super) fn unpack(sh: &Shell, out: &Path, name: &str, machine: &Machine) -> Result<Self> {
+    pub(super) fn unpack(sh: &Shell, out: &Path, name: &str) -> Result<Self> {
         let elsewhere = tempfile::tempdir()?;
         let dir = elsewhere.path();
         cmd!(sh, "tar -C {dir} -xJf {out}/{name}.tar.xz").quiet().run()?;
-        let (prefix, program) = (dir.join(name), dir.join("add42.program"));
-        kernels(sh, machine, &program)?;
-        Ok(Self { elsewhere, prefix, program })
+        let prefix = dir.join(name);
+        Ok(Self { elsewhere, prefix })
+    }
+
+    fn examples(&self) -> PathBuf {
+        self.prefix.join(debian::EXAMPLES)
     }
 
     fn library(&self) -> PathBuf {
@@ -43,32 +46,33 @@ impl Archive {
         Ok(())
     }
 
-    /// The example in C, compiled with what pkg-config says.
+    /// The example in C, compiled with what pkg-config says, and its kernel.
     pub(super) fn pkg_config(&self, sh: &Shell, machine: &Machine) -> Result<()> {
-        let (program, library, examples) = (&self.program, self.library(), examples());
-        let flags = cmd!(sh, "pkg-config --cflags --libs hostcall").env("PKG_CONFIG_PATH", library.join("pkgconfig")).quiet().read()?;
-        let (flags, add42, compiler) = (flags.split_whitespace(), self.elsewhere.path().join("add42"), machine.compiler());
-        cmd!(sh, "{compiler} -std=c99 {examples}/add42.c -o {add42} {flags...}").quiet().run()?;
-        let said = machine.command(sh, &add42).arg(program).env("LD_LIBRARY_PATH", &library).quiet().read()?;
+        let (library, examples, dir) = (self.library(), self.examples(), self.elsewhere.path());
+        let asked = |what| cmd!(sh, "pkg-config {what} hostcall").env("PKG_CONFIG_PATH", library.join("pkgconfig")).quiet().read();
+        let (include, libs) = (asked("--cflags")?, asked("--libs")?);
+        let (include, libs) = (&include.split_whitespace().collect::<Vec<_>>(), libs.split_whitespace());
+        let [c, cpp] = machine.compilers();
+        let sim = SIMULATOR.split_whitespace();
+        cmd!(sh, "{cpp} {sim...} {include...} -x c++ {examples}/cuda/add42.cu -o {dir}/add42.so").quiet().run()?;
+        cmd!(sh, "{c} -std=c99 {examples}/c/add42.c -o {dir}/add42 {include...} {libs...}").quiet().run()?;
+        let said = machine.command(sh, &dir.join("add42")).arg(dir.join("add42.so")).env("LD_LIBRARY_PATH", &library).quiet().read()?;
         ensure!(said.contains(ANSWERED), "no call was answered: {said}");
         Ok(())
     }
 
     /// The examples in C and C++, by CMake's `find_package`.
     pub(super) fn cmake(&self, sh: &Shell, machine: &Machine) -> Result<()> {
-        let (prefix, program, build, examples) = (&self.prefix, &self.program, self.elsewhere.path().join("build"), examples());
+        let (prefix, build, examples) = (&self.prefix, self.elsewhere.path().join("build"), self.examples().join("c"));
         let mut options = vec!["-DCMAKE_BUILD_TYPE=Release".to_owned()];
         if let Some(qemu) = &machine.qemu {
-            let [c, cpp] = arm::COMPILERS;
+            let [c, cpp] = machine.compilers();
             let emulator = format!("{};-L;{}", qemu.display(), arm::LIBRARIES);
             options.extend(["-DCMAKE_SYSTEM_NAME=Linux".to_owned(), format!("-DCMAKE_SYSTEM_PROCESSOR={}", machine.arch)]);
             options.extend([format!("-DCMAKE_C_COMPILER={c}"), format!("-DCMAKE_CXX_COMPILER={cpp}")]);
             options.push(format!("-DCMAKE_CROSSCOMPILING_EMULATOR={emulator}"));
         }
-        cmd!(sh, "cmake -S {examples} -B {build} -DCMAKE_PREFIX_PATH={prefix} -DADD42_PROGRAM={program} {options...}")
-            .quiet()
-            .ignore_stdout()
-            .run()?;
+        cmd!(sh, "cmake -S {examples} -B {build} -DCMAKE_PREFIX_PATH={prefix} {options...}").quiet().ignore_stdout().run()?;
         cmd!(sh, "cmake --build {build}").quiet().ignore_stdout().run()?;
         cmd!(sh, "ctest --test-dir {build} --output-on-failure").quiet().run()?;
         Ok(())
@@ -79,7 +83,7 @@ impl Archive {
         crate::cuda::packages(sh)?;
         let (prefix, library) = (&self.prefix, self.library());
         let nvcc = crate::root().join("target/cuda/nvidia/cu13/bin/nvcc");
-        let (source, existing) = (crate::root().join("examples/existing/existing.cu"), self.elsewhere.path().join("existing"));
+        let (source, existing) = (self.examples().join("existing/existing.cu"), self.elsewhere.path().join("existing"));
         cmd!(sh, "{nvcc} -std=c++17 -arch=sm_90 {source} -o {existing} -I {prefix}/include -L {library} -lhostcall").quiet().run()?;
         let output = cmd!(sh, "{existing}").env("LD_LIBRARY_PATH", &library).quiet().ignore_status().output()?;
         let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
@@ -88,34 +92,13 @@ impl Archive {
     }
 }
 
-fn examples() -> PathBuf {
-    crate::root().join("examples/c")
-}
-
-/// The examples' kernels for the simulator of `machine`, by this program in a process of its own: who they are for is
-/// said as cargo tells build scripts, by variables.
-fn kernels(sh: &Shell, machine: &Machine, program: &Path) -> Result<()> {
-    let command = sh.cmd(std::env::current_exe()?).args(["kernels", "examples/add42/kernel"]).arg(program);
-    let own = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let linker = crate::target_variable(&machine.triple(), "LINKER");
-    let script = [("HOST", own), ("TARGET", machine.triple()), ("OUT_DIR", program.display().to_string())];
-    let command = if machine.qemu.is_some() { command.envs(script).env(linker, &machine.linker) } else { command };
-    Ok(command.run()?)
-}
-
-/// Builds a package of kernels into a file that `hc_program_load` takes.
-pub(crate) fn build_kernels(package: &Path, file: &Path) -> Result<()> {
-    let built = build_program(&ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(package) })?;
-    Ok(std::fs::write(file, built.bundle.to_bytes())?)
-}
-
 /// An empty Debian of this machine's kind, with compilers.
 pub(super) struct Debian {
     elsewhere: tempfile::TempDir,
 }
 
 impl Debian {
-    pub(super) fn empty(sh: &Shell, out: &Path, machine: &Machine, archive: &Archive) -> Result<Self> {
+    pub(super) fn empty(sh: &Shell, out: &Path, machine: &Machine) -> Result<Self> {
         if cmd!(sh, "mmdebstrap --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
             crate::debian::install(sh, &["mmdebstrap"])?;
         }
@@ -131,9 +114,6 @@ impl Debian {
         for package in debian::file_names(machine) {
             sh.copy_file(out.join(package), &home)?;
         }
-        let examples = examples();
-        cmd!(sh, "cp -rL {examples} {home}/c").quiet().run()?;
-        sh.copy_file(&archive.program, &home)?;
         Ok(debian)
     }
 
@@ -150,13 +130,16 @@ impl Debian {
         Ok(cmd!(sh, "env {clean...} unshare --mount --pid --fork sh -c {there} {root} {script}").quiet().read()?)
     }
 
-    /// Installs the packages, and nothing but them: `apt` would fetch what they lack, `dpkg` does not. Then the example in
-    /// C, compiled with what pkg-config says.
+    /// Installs the packages, and nothing but them: `apt` would fetch what they lack, `dpkg` does not. Then the example
+    /// in C, compiled with what pkg-config says.
     pub(super) fn pkg_config(&self, sh: &Shell) -> Result<()> {
         let said = self.run(
             sh,
-            "dpkg -i ./*.deb >/dev/null; \
-             gcc -std=c99 c/add42.c -o add42 $(pkg-config --cflags --libs hostcall); ./add42 add42.program",
+            &format!(
+                "dpkg -i ./*.deb >/dev/null; cp -r /usr/share/doc/libhostcall-dev/examples .; \
+                 g++ {SIMULATOR} $(pkg-config --cflags hostcall) -x c++ examples/cuda/add42.cu -o add42.so; \
+                 gcc -std=c99 examples/c/add42.c -o add42 $(pkg-config --cflags --libs hostcall); ./add42 ./add42.so"
+            ),
         )?;
         ensure!(said.contains(ANSWERED), "no call was answered in the empty Debian: {said}");
         Ok(())
@@ -166,7 +149,7 @@ impl Debian {
     pub(super) fn cmake(&self, sh: &Shell) -> Result<()> {
         self.run(
             sh,
-            "cmake -S c -B build -DADD42_PROGRAM=/home/user/add42.program >/dev/null; cmake --build build >/dev/null; \
+            "cmake -S examples/c -B build >/dev/null; cmake --build build >/dev/null; \
              ctest --test-dir build --output-on-failure >/dev/null",
         )?;
         Ok(())

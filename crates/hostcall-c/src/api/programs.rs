@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use offload::{Args, Launch, ProgramBundle};
+use offload::{Args, Launch};
 
 use super::{Device, Server};
 use crate::attachment::{AddressOf, Attachment as Attached, program_of_symbols};
@@ -177,10 +177,8 @@ pub unsafe extern "C" fn hc_program_load(device: *mut Device, bytes: *const c_vo
         }
         // SAFETY: the caller's: so many bytes.
         let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
-        let bundle =
-            ProgramBundle::from_bytes(bytes).map_err(|error| Error::invalid(format!("{error}; give what hostcall-build wrote")))?;
         let opened = device.0.clone();
-        *out = give(Program { program: opened.device.load(&bundle)?, opened });
+        *out = give(Program { program: opened.device.load_file("program", bytes)?, opened });
         Ok(())
     })
 }

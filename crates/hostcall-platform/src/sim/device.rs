@@ -172,13 +172,16 @@ unsafe impl BackendDevice for SimDevice {
         Ok(())
     }
 
-    fn help_waiting(&self, help: Option<Help>) -> bool {
+    fn lanes_may_help(&self) -> bool {
         // A lane that is a thread has locks of its wave while it waits, and a seed decides who runs.
-        let helps = self.0.config.lanes == LaneMode::Fibers && self.0.config.seed.is_none();
-        let former = std::mem::replace(&mut *self.0.help.lock().unwrap_or_else(PoisonError::into_inner), help.filter(|_| helps));
+        self.0.config.lanes == LaneMode::Fibers && self.0.config.seed.is_none()
+    }
+
+    fn help_waiting(&self, help: Option<Help>) {
+        let help = help.filter(|_| self.lanes_may_help());
+        let former = std::mem::replace(&mut *self.0.help.lock().unwrap_or_else(PoisonError::into_inner), help);
         // What it owns is the caller's, and dropped without the lock.
         drop(former);
-        helps
     }
 
     fn reset(&self) -> Result<Arc<dyn BackendDevice>, Error> {

@@ -96,8 +96,8 @@ impl Server {
             // A serving thread guards handlers; should one have panicked all the same, there is nobody to tell.
             let _ = overdue::join(thread, || format!("a server that ends waits for {}", parts.core.handlers_that_run()));
         }
-        if let (Some(helpers), Some(device)) = (parts.helpers.take(), &parts.device) {
-            device.help_waiting(None);
+        if let Some((helpers, helping)) = parts.helpers.take() {
+            drop(helping);
             helpers.end();
         }
         parts.core.pool.close();

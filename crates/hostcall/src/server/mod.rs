@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use hostcall_abi::descriptor::FirstPoll;
 use hostcall_error::{Forked, Local};
 use offload::host::StackSize;
-use offload::{Device, DeviceKind, LaunchedElsewhere as _, Program, Subscription};
+use offload::{Device, DeviceKind, Helping, LaunchedElsewhere as _, Program, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
@@ -94,7 +94,7 @@ pub struct ServerBuilder {
     trace: Option<PathBuf>,
     plan: BufferPlan,
     placement: Option<Placement>,
-    waves_help: bool,
+    waves_help: Option<bool>,
     pub(crate) policy: Policy,
     pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
@@ -120,13 +120,13 @@ impl ServerBuilder {
     }
 
     /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine
-    /// ([`Device::help_waiting`]): the simulator. Default: no.
+    /// ([`Device::help_waiting`]): the simulator. Default: yes, unless [`ServerBuilder::handler_stack`] or
+    /// [`ServerBuilder::placement`] say what handlers' threads are like.
     ///
     /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have the
-    /// default's stack ([`ServerBuilder::handler_stack`]); the serving threads look after what no wave waits for, once
-    /// in a millisecond. Of several servers of one device only the last that was started should ask for this.
+    /// default's stack; the serving threads look after what no wave waits for, once in a millisecond.
     pub fn waves_help(mut self, wanted: bool) -> Self {
-        self.waves_help = wanted;
+        self.waves_help = Some(wanted);
         self
     }
 
@@ -244,7 +244,8 @@ impl ServerBuilder {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
             None => None,
         };
-        let can_help = self.waves_help && self.device.as_ref().is_some_and(|device| device.help_waiting(None));
+        let is_usual = stack == StackSize::default() && place.is_none();
+        let can_help = self.waves_help.unwrap_or(is_usual) && self.device.as_ref().is_some_and(Device::lanes_may_help);
         let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
             registry: Arc::new(Registry::new(threads + helpers, stats)),
@@ -300,8 +301,9 @@ impl ServerBuilder {
         if let Some(device) = server.parts.device.clone() {
             if helpers > 0 {
                 let helpers = Helpers::new(&server.parts.core, helpers);
-                server.parts.helpers = Some(helpers.clone());
-                device.help_waiting(Some(Arc::new(move || helpers.help())));
+                let help = helpers.clone();
+                let helping = device.help_waiting(Arc::new(move || help.help()));
+                server.parts.helpers = helping.map(|helping| (helpers, helping));
             }
             let core = server.parts.core.clone();
             server.parts.subscription = Some(device.subscribe(Arc::new(move |busy| core.set_busy(busy))));
@@ -339,7 +341,8 @@ pub(crate) struct Parts {
     threads: Vec<JoinHandle<()>>,
     device: Option<Device>,
     subscription: Option<Subscription>,
-    helpers: Option<Arc<Helpers>>,
+    /// Waves that help, and that they do.
+    helpers: Option<(Arc<Helpers>, Helping)>,
     attached: Mutex<Vec<Attached>>,
     plan: BufferPlan,
     /// Where its threads run.

@@ -56,11 +56,11 @@ impl Helpers {
         self.memories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The server ends: nothing is held on to, and nobody helps any more.
+    /// Returns when nobody helps, after lanes were told not to.
     pub(crate) fn end(&self) {
         for helper in &self.helpers {
             // Who helps now does so for a short time.
-            helper.lock().unwrap_or_else(PoisonError::into_inner).forget();
+            drop(helper.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 }
@@ -168,29 +168,22 @@ mod tests {
     }
 
     #[test]
-    fn waves_that_help_no_more_hold_on_to_no_service() {
-        for ended in [true, false] {
-            let held = Arc::new(());
-            let (here, told) = (Arc::downgrade(&held), mpsc::channel());
-            let service = fixed_service("held", move |x: u32| {
-                let _ = &held;
-                told.0.send(()).unwrap();
-                x
-            });
-            let (core, helpers, _, ports) = server([service]);
-            send(&ports, 0, 1);
-            assert!(helpers.help() && told.1.recv().is_ok());
-            core.registry.unregister(&core.registry.named("held").expect("it is registered"));
-            assert!(here.upgrade().is_some(), "the wave may go on helping");
-            if ended {
-                helpers.end()
-            } else {
-                assert!(!helpers.help(), "there is nothing to do")
-            }
-            core.join_reapers();
-            assert!(here.upgrade().is_none(), "ended: {ended}");
-            core.pool.close();
-        }
+    fn waves_that_have_helped_hold_on_to_no_service() {
+        let held = Arc::new(());
+        let (here, told) = (Arc::downgrade(&held), mpsc::channel());
+        let service = fixed_service("held", move |x: u32| {
+            let _ = &held;
+            told.0.send(()).unwrap();
+            x
+        });
+        let (core, helpers, _, ports) = server([service]);
+        send(&ports, 0, 1);
+        assert!(helpers.help() && told.1.recv().is_ok());
+        assert!(here.upgrade().is_some(), "it is registered");
+        core.registry.unregister(&core.registry.named("held").expect("it is registered"));
+        core.join_reapers();
+        assert!(here.upgrade().is_none());
+        core.pool.close();
     }
 
     #[test]

@@ -301,10 +301,8 @@ impl Core {
                 swept += share.sweep(served, worker, Audit::Few);
             }
         }
-        if swept.taken == 0 {
-            // Nobody says when this wave looks again.
-            worker.forget();
-        }
+        // Nobody says when a wave looks again.
+        worker.forget();
         swept.taken > 0
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::time::{Duration, Instant};
 
 use behaviours_services::{gate, late, second, strict, tally, typed};
-use hostcall::{Callee, Invocation, Service, ServiceHandle, Status};
+use hostcall::{Callee, Invocation, ServerBuilder, Service, ServiceHandle, Status};
 use hostcall_tests::{Bench, Counter, device, device_spec, slow, status, with_ports};
 use offload::{Args, Device, Launch};
 
@@ -70,14 +70,24 @@ fn a_continuous_service_answers_one_kernel_after_another() {
 
 #[test]
 fn waves_of_the_simulator_that_wait_serve_ports_if_they_may() {
+    let can_help = device_spec().starts_with("sim") && !slow();
+    // Of two servers of one device each is helped.
+    let device = device();
+    let other = Bench::on(&device, |b| b.service(tally::tick(|_| 9)));
+    served_by_waves(&device, |b| b.waves_help(true), can_help);
+    served_by_waves(&device, |b| b.waves_help(false), false);
+    served_by_waves(&device, |b| b.waves_help(true), can_help);
+    assert_eq!(other.results::<u64>("ticks", 100, 32, Args::new()), [9; 100]);
+}
+
+fn served_by_waves(device: &Device, with: fn(ServerBuilder) -> ServerBuilder, can_help: bool) {
     let on_waves = Counter::default();
     let counted = on_waves.clone();
     let service = tally::tick(move |_| {
         counted.add(u64::from(std::thread::current().name() == Some("sim-wave")));
         7
     });
-    let bench = Bench::new(|b| b.service(service).waves_help(true));
-    let can_help = device_spec().starts_with("sim") && !slow();
+    let bench = Bench::on(device, |b| with(b.service(service)));
     let start = Instant::now();
     loop {
         assert_eq!(bench.results::<u64>("ticks", 1000, 32, Args::new()), [7; 1000]);
