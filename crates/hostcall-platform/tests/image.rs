@@ -164,3 +164,18 @@ fn images_that_are_none_or_of_another_version_are_refused() {
     damaged.bytes.to_mut()[100] ^= 1;
     assert!(load(damaged).contains("SHA-256"), "the hash is checked");
 }
+
+#[test]
+fn a_file_is_a_bundle_or_an_image_and_what_is_neither_is_told() {
+    let device = Device::open("sim").unwrap();
+    let image = &bundle().images[0];
+    for bytes in [&bundle().to_bytes()[..], &image.bytes] {
+        assert!(device.load_file("scale", bytes).unwrap().kernel("scale").is_ok());
+    }
+    let told = |bytes: &[u8]| device.load_file("mine", bytes).map(drop).unwrap_err().to_string();
+    for bytes in [&b""[..], b"nothing", &image.bytes[..100], b"// PTX\n.version 8.4\n"] {
+        assert!(told(bytes).contains("mine") && told(bytes).contains("simulator image"), "{}", told(bytes));
+    }
+    let cut = &bundle().to_bytes()[..40];
+    assert!(matches!(device.load_file("mine", cut), Err(Error::Image { .. })), "{}", told(cut));
+}
