@@ -172,6 +172,8 @@ pub(crate) fn steps(sh: &Shell, steps: &mut Steps, with: &[PathBuf]) {
     }
     let mut faces = None;
     steps.run("the wheel beside Numba, CuPy and cuda.core", || {
+        // CUDA's runtime, which they look for, is among NVIDIA's compilers.
+        crate::cuda::packages(sh)?;
         let python = crate::python::faces(sh)?;
         cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall {wheel}").quiet().run()?;
         faces = Some(python);
