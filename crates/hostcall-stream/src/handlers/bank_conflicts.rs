@@ -150,6 +150,15 @@ impl BankUse {
     }
 }
 
+impl std::ops::Add for BankUse {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self.merge(&other);
+        self
+    }
+}
+
 impl Conflicts {
     /// What accesses from each place in the source (0: none is known) took, by kind.
     pub fn rows(&self) -> Vec<(u32, AccessKind, BankUse)> {

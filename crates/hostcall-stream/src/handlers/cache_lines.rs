@@ -72,6 +72,15 @@ impl LineUse {
     }
 }
 
+impl std::ops::Add for LineUse {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self.merge(&other);
+        self
+    }
+}
+
 impl Lines {
     /// What was touched from each place in the source (0: none is known), by kind.
     pub fn rows(&self) -> Vec<(u32, AccessKind, LineUse)> {
