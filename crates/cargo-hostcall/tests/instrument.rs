@@ -191,7 +191,8 @@ fn lanes_that_part_are_counted_in_the_rounds_that_they_make() {
         let steps = probed.state::<Step, ByKernel<Steps>>();
         let rows = steps.get("triangle").expect("it ran").rows();
         let loops: Vec<_> = rows.iter().filter(|((_, kind, _), _)| *kind == StepKind::Loop).collect();
-        assert_eq!(loops.len(), 1, "{rows:?}");
+        // (The compiler may make two of it, with several rounds at once in one.)
+        assert!(!loops.is_empty() && loops.iter().all(|((site, ..), used)| probed.line_of(*site) + 2 == line("rounds") && used.lanes > 31), "{rows:?}");
         let [kernel] = rows.iter().filter(|((_, kind, _), _)| *kind == StepKind::Kernel).collect::<Vec<_>>()[..] else { panic!("{rows:?}") };
         assert_eq!((kernel.1.steps, kernel.1.lanes), (1, 32));
     }
@@ -289,7 +290,7 @@ fn a_program_that_says_nothing_of_streams_is_told_of_line_by_line() {
     let run = ["run", "--no-check-gpu", "--device", "sim", "--manifest-path", &manifest];
     let ran = cargo_hostcall(&[&run[..], &["--instrument", "access", "--stream", recording]].concat()).succeeded();
     assert_eq!(ran.text(), "4950\n");
-    for (line, said) in [(6, "100 writes by waves, 1 lanes touch 1 sectors"), (10, "100 reads by waves, 1 lanes touch 1 sectors")] {
+    for (line, said) in [(6, "100 writes by waves, 1 lane touches 1 sector"), (10, "100 reads by waves, 1 lane touches 1 sector")] {
         let found = ran.stderr.lines().find(|found| found.trim_start().starts_with(&format!("src/main.rs:{line}:")));
         assert!(found.is_some_and(|found| found.ends_with(said)), "line {line}: {}", ran.stderr);
     }
@@ -300,7 +301,7 @@ fn a_program_that_says_nothing_of_streams_is_told_of_line_by_line() {
     let page = dir.path().join("run.html");
     cargo_hostcall(&["stream", "report", recording, "-o", page.to_str().expect("UTF-8")]).succeeded();
     let page = std::fs::read_to_string(page).expect("the page");
-    assert!(page.contains("src/main.rs:6:") && page.contains("1 lanes touch 1 sectors"));
+    assert!(page.contains("main.rs:6:") && page.contains("1 lane touches 1 sector"));
     // Without, it is the program that it was.
     let ran = cargo_hostcall(&run).succeeded();
     assert_eq!(ran.text(), "4950\n");

@@ -9,9 +9,10 @@
 // `__hostcall_probe_begin` and `_end` around barriers and kernels. `hostcall-device` has these functions (`probe.rs`).
 // A site is a global that the host finds by its name and numbers: `hostcall_abi::stream::site` has its layout.
 //
-// Whose code is what the debug information says. An access is where the innermost function that is not Rust's library
-// has it. Code of `hostcall_*` is left alone, and so is a function of which there is no debug information: what a
-// toolchain brings ready-made. The debug information is gone when the pass has run.
+// Whose code is what the debug information says, instruction by instruction, whatever they were inlined into. An access
+// is where the innermost function that is not Rust's library has it. Code of `hostcall_*` is left alone, and so is code
+// of which there is no debug information: what a toolchain brings ready-made. The debug information is gone when the
+// pass has run.
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -170,31 +171,42 @@ private:
     return F.getName().starts_with(SimKernel) ? F.getName().drop_front(SimKernel.size()) : StringRef();
   }
 
-  // Whether nothing is to be added to a function.
-  bool isLeftAlone(const Function &F) const {
-    const DISubprogram *Sub = F.getSubprogram();
-    if (!Sub || F.hasFnAttribute(Attribute::Naked)) return true;
-    if (F.getName().starts_with("__hostcall_probe")) return true;
-    if (Kernels.contains(&F)) return ownerOf(Sub) == Owner::Runtime;
-    switch (ownerOf(Sub)) {
-    case Owner::Runtime: return true;
-    // Generic code of the library is whose crate it was made for.
-    case Owner::Library: return ownerOfName(crateOfUnit(Sub)) != Owner::Program;
-    case Owner::Program: return false;
+  // Whether nothing is to be added to a function, whatever is in it.
+  static bool isLeftAlone(const Function &F) {
+    return F.hasFnAttribute(Attribute::Naked) || F.getName().starts_with("__hostcall_probe");
+  }
+
+  // The functions in which there is code of the program, or that call such functions.
+  SmallPtrSet<const Function *, 32> leadingToProgram() const {
+    SmallPtrSet<const Function *, 32> Found;
+    Place P;
+    for (const Function &F : M)
+      if (!isLeftAlone(F) && any_of(instructions(F), [&](const Instruction &I) { return placeOf(I.getDebugLoc(), F, P); })) Found.insert(&F);
+    for (bool More = true; More;) {
+      More = false;
+      for (const Function &F : M) {
+        if (Found.contains(&F) || isLeftAlone(F)) continue;
+        auto Leads = [&](const Instruction &I) {
+          auto *Call = dyn_cast<CallBase>(&I);
+          return Call && Found.contains(Call->getCalledFunction());
+        };
+        if (any_of(instructions(F), Leads)) More = Found.insert(&F).second;
+      }
     }
-    return false;
+    return Found;
   }
 
   void ownFunctions(ArrayRef<Function *> Chosen, SetVector<Function *> &All) {
     SmallVector<Function *, 32> Open(Chosen.begin(), Chosen.end());
     for (Function *F : Chosen) All.insert(F);
     DenseMap<Function *, Function *> Own;
+    auto Leading = leadingToProgram();
     while (!Open.empty()) {
       Function *F = Open.pop_back_val();
       for (Instruction &I : instructions(F)) {
         auto *Call = dyn_cast<CallBase>(&I);
         Function *To = Call ? Call->getCalledFunction() : nullptr;
-        if (!To || To->isDeclaration() || Kernels.contains(To) || isLeftAlone(*To)) continue;
+        if (!To || To->isDeclaration() || Kernels.contains(To) || !Leading.contains(To)) continue;
         Function *&Mine = Own[To];
         if (!Mine) {
           ValueToValueMapTy Map;
@@ -215,20 +227,25 @@ private:
   bool placeOf(const DebugLoc &Loc, const Function &F, Place &P) const {
     const DISubprogram *Own = F.getSubprogram();
     const DILocation *At = Loc.get();
-    if (!At || At->getLine() == 0) {
-      // The compiler's own, or moved: it is the function's.
-      for (; At && At->getInlinedAt() && At->getLine() == 0; At = At->getInlinedAt()) {}
-      if (!At || At->getLine() == 0) return placeAt(Own, Own->getLine(), 0, P);
-    }
+    // The compiler's own, or moved: it is where what it was inlined into is, or the function's.
+    while (At && At->getLine() == 0) At = At->getInlinedAt();
+    if (!At) return placeOfFunction(F, P);
     const DILocation *Last = At;
-    for (const DILocation *L = At; L; L = L->getInlinedAt()) {
-      Last = L;
-      const DISubprogram *Sub = L->getScope()->getSubprogram();
-      Owner Whose = ownerOf(Sub);
+    for (; At; At = At->getInlinedAt()) {
+      Last = At;
+      Owner Whose = ownerOf(At->getScope()->getSubprogram());
       if (Whose == Owner::Runtime) return false;
-      if (Whose == Owner::Program) return placeAt(L->getScope(), L->getLine(), L->getColumn(), P);
+      if (Whose == Owner::Program) return placeAt(At->getScope(), At->getLine(), At->getColumn(), P);
     }
+    // Generic code of the library is whose crate it was made for.
+    if (ownerOfName(crateOfUnit(Own ? Own : Last->getScope()->getSubprogram())) != Owner::Program) return false;
     return placeAt(Last->getScope(), Last->getLine(), Last->getColumn(), P);
+  }
+
+  // Where a function begins, if it is the program's.
+  static bool placeOfFunction(const Function &F, Place &P) {
+    const DISubprogram *Sub = F.getSubprogram();
+    return Sub && ownerOf(Sub) == Owner::Program && placeAt(Sub, Sub->getLine(), 0, P);
   }
 
   static bool placeAt(const DIScope *Scope, unsigned Line, unsigned Column, Place &P) {
@@ -386,6 +403,11 @@ private:
     return false;
   }
 
+  // Where a kernel begins: that of a program with std where its first code is.
+  bool placeOfKernel(Function &F, Place &P) const {
+    return placeOfFunction(F, P) || any_of(F, [&](BasicBlock &Block) { return placeOfBlock(Block, P); });
+  }
+
   void instrument(Function &F) {
     if (isLeftAlone(F)) return;
     SmallVector<Instruction *, 64> Touching;
@@ -406,8 +428,7 @@ private:
         bool Entry = IsKernel && &Block == &F.getEntryBlock(), Head = Loops.isLoopHeader(&Block);
         if (!(W.Blocks || Entry || Head) || isa<UnreachableInst>(Block.getTerminator())) continue;
         Place P;
-        if (Entry) placeAt(F.getSubprogram(), F.getSubprogram()->getLine(), 0, P);
-        else if (!placeOfBlock(Block, P)) continue;
+        if (!(Entry ? placeOfKernel(F, P) : placeOfBlock(Block, P))) continue;
         Steps.insert({&Block, {Entry ? KernelEntry : Head ? LoopHead : StepKind::Block, P}});
       }
     }
@@ -415,9 +436,8 @@ private:
     unsigned Number = 0;
     for (auto &[Block, What] : Steps) step(&*Block->getFirstNonPHIOrDbgOrAlloca(), What.second, What.first, Number++);
     if (W.Barriers) barriers(Barriers);
-    if (IsKernel && (W.Blocks || W.Loops)) {
-      Place P;
-      placeAt(F.getSubprogram(), F.getSubprogram()->getLine(), 0, P);
+    Place P;
+    if (IsKernel && (W.Blocks || W.Loops) && placeOfKernel(F, P)) {
       IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
       Value *Start = call(B, function("__hostcall_probe_begin", I64, {}), {});
       for (ReturnInst *Return : Ends) {

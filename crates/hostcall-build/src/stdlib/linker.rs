@@ -251,9 +251,10 @@ fn joined(sysroot: &Sysroot, libraries: &[&PathBuf], dir: &Path) -> Result<PathB
     Ok(file)
 }
 
-/// The arguments of a link for the simulator with one object file instead of all that is bitcode, which is instrumented.
+/// The arguments of a link for the simulator with one object file, which is instrumented, instead of all that are bitcode.
+/// Crates stay behind it, for what is machine code in them.
 fn instrumented(sysroot: &Sysroot, probe: &Probe, arguments: &[String], dir: &Path) -> Result<Vec<String>, BuildError> {
-    let is_object = |argument: &&String| argument.ends_with(".o");
+    let is_object = |argument: &&String| argument.ends_with(".o") && is_bitcode(Path::new(argument));
     let is_crate = |argument: &&String| argument.ends_with(".rlib") && !Path::new(argument).starts_with(&sysroot.dir);
     let [own, linked] = ["own.bc", "linked.bc"].map(|name| dir.join(name));
     let link = |to: &Path| sysroot.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
@@ -268,11 +269,18 @@ fn instrumented(sysroot: &Sysroot, probe: &Probe, arguments: &[String], dir: &Pa
         if at == first {
             changed.push(object.display().to_string());
         }
-        if !is_object(&argument) && !is_crate(&argument) {
+        if !is_object(&argument) {
             changed.push(argument.clone());
         }
     }
     Ok(changed)
+}
+
+/// Whether a file begins as LLVM's bitcode does. (rustc's list of symbols is machine code.)
+fn is_bitcode(file: &Path) -> bool {
+    let mut magic = [0; 4];
+    let read = fs::File::open(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut magic));
+    read.is_ok() && magic == *b"BC\xc0\xde"
 }
 
 /// What `libc` and others link with on Linux.

@@ -2,7 +2,7 @@
 
 use hostcall_abi::stream::{Access, AccessKind, Space};
 
-use super::{Table, mean, waves};
+use super::{Table, mean, some, waves};
 use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
@@ -146,7 +146,8 @@ impl BankUse {
     pub fn in_words(&self) -> String {
         let [lanes, cycles, least] = [self.lanes, self.cycles, self.cycles.saturating_sub(self.extra)].map(|all| mean(all, self.accesses));
         let rest = if self.extra > 0 { format!(", {least} would do") } else { String::new() };
-        format!("{lanes} lanes take {cycles} cycles{rest}")
+        let (lanes, cycles) = (some(&lanes, "lane takes", "lanes take"), some(&cycles, "cycle", "cycles"));
+        format!("{lanes} {cycles}{rest}")
     }
 }
 

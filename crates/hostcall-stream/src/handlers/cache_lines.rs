@@ -2,7 +2,7 @@
 
 use hostcall_abi::stream::{Access, AccessKind, Space};
 
-use super::{Table, mean, percent, waves};
+use super::{Table, mean, percent, some, waves};
 use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
@@ -62,7 +62,8 @@ impl LineUse {
     pub fn in_words(&self) -> String {
         let [lanes, sectors, least] = [self.lanes, self.sectors, self.least_sectors].map(|all| mean(all, self.accesses));
         let rest = if self.sectors > self.least_sectors { format!(", {least} would do") } else { String::new() };
-        format!("{lanes} lanes touch {sectors} sectors{rest}")
+        let (lanes, sectors) = (some(&lanes, "lane touches", "lanes touch"), some(&sectors, "sector", "sectors"));
+        format!("{lanes} {sectors}{rest}")
     }
 
     /// Coalescing: the share of the bytes in touched sectors that the waves need, in percent; `None`: there were no

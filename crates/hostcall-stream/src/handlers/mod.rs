@@ -68,6 +68,11 @@ fn mean(all: u64, count: u64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// A number with the word for one or for several.
+fn some(number: &str, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == "1" { one } else { several })
+}
+
 /// The keys and how often they came, the most frequent ones first.
 fn most_frequent<K: Eq + Hash + Ord + Clone>(counts: &Table<K, u64>) -> Vec<(K, u64)> {
     let mut rows: Vec<_> = counts.iter().map(|(key, count)| (key.clone(), *count)).collect();
