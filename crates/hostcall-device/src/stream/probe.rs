@@ -58,7 +58,24 @@ fn space(address: *const u8, what: u32) -> Option<Space> {
         Space::Flat => arch::space(address),
         known => known,
     };
-    (space != Space::Private).then_some(space)
+    (space != Space::Private && !is_stack(address)).then_some(space)
+}
+
+/// Whether an address is in a thread's stack, which in programs with std is memory like any other.
+#[inline(always)]
+fn is_stack(address: *const u8) -> bool {
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    {
+        unsafe extern "C" {
+            safe fn __hostcall_probe_is_stack(address: u64) -> u32;
+        }
+        __hostcall_probe_is_stack(address as u64) != 0
+    }
+    #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
+    {
+        let _ = address;
+        false
+    }
 }
 
 /// The lane is about to access memory. `what`: kind in 2 bits, space in 3, bytes in 11.
