@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// Build only this integration test
     #[arg(long, value_name = "NAME", requires = "tests")]
     test: Vec<String>,
-    /// Have kernels tell of what they do, though their source says nothing of it: access, blocks, loops, barriers, some of
-    /// these, and kernel=NAME for kernels that are meant [default: all]
+    /// Have kernels tell of what they do, though their source says nothing of it: access, blocks, loops, barriers, some
+    /// of these, and kernel=NAME for kernels that are meant [default: all]
     #[arg(long, value_name = "LIST")]
     instrument: Option<Instrument>,
     #[command(flatten)]

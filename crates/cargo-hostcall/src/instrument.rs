@@ -55,40 +55,61 @@ pub(crate) fn findings(streams: &Streams, wanted: &Instrument) -> String {
             for (kernel, lines) in lines.all() {
                 let mut rows = lines.rows();
                 rows.sort_by_key(|(_, _, used)| (Reverse(used.sectors - used.least_sectors), Reverse(used.sectors)));
-                all.rows(kernel, rows.len(), rows.iter().map(|(site, kind, used)| {
-                    format!("{}: {} {}, {}", place(sites, *site), count(used.accesses, kind.name()), "by waves", used.in_words())
-                }));
+                all.rows(
+                    kernel,
+                    rows.len(),
+                    rows.iter().map(|(site, kind, used)| {
+                        format!("{}: {} {}, {}", place(sites, *site), count(used.accesses, kind.name()), "by waves", used.in_words())
+                    }),
+                );
             }
         }
         if let Some(conflicts) = streams.state::<Access, ByKernel<BankConflicts>>() {
             for (kernel, conflicts) in conflicts.all() {
                 let mut rows = conflicts.rows();
                 rows.sort_by_key(|(_, _, used)| (Reverse(used.extra), Reverse(used.cycles)));
-                all.rows(kernel, rows.len(), rows.iter().map(|(site, kind, used)| {
-                    format!("{}: {} of the workgroup's memory, {}", place(sites, *site), count(used.accesses, kind.name()), used.in_words())
-                }));
+                all.rows(
+                    kernel,
+                    rows.len(),
+                    rows.iter().map(|(site, kind, used)| {
+                        format!(
+                            "{}: {} of the workgroup's memory, {}",
+                            place(sites, *site),
+                            count(used.accesses, kind.name()),
+                            used.in_words()
+                        )
+                    }),
+                );
             }
         }
     }
     if let Some(times) = streams.state::<Interval, ByKernel<Intervals>>() {
         for (kernel, times) in times.all() {
             let rows = times.rows();
-            all.rows(kernel, rows.len(), rows.iter().map(|(label, site, measured)| {
-                let what = if *label == OF_BARRIER { "waits at the barrier" } else { "runs of waves" };
-                let mean = measured.times.sum() / u128::from(measured.times.count().max(1));
-                let most = measured.times.max().unwrap_or(0);
-                format!("{}: {} {what}, {mean} ns each, {most} ns at most", place(sites, *site), measured.times.count())
-            }));
+            all.rows(
+                kernel,
+                rows.len(),
+                rows.iter().map(|(label, site, measured)| {
+                    let what = if *label == OF_BARRIER { "waits at the barrier" } else { "runs of waves" };
+                    let mean = measured.times.sum() / u128::from(measured.times.count().max(1));
+                    let most = measured.times.max().unwrap_or(0);
+                    format!("{}: {} {what}, {mean} ns each, {most} ns at most", place(sites, *site), measured.times.count())
+                }),
+            );
         }
     }
     if let Some(steps) = streams.state::<Step, ByKernel<Steps>>() {
         for (kernel, steps) in steps.all() {
             let mut rows = steps.rows();
             rows.sort_by_key(|((site, kind, block), used)| (Reverse(used.steps), *site, *kind, *block));
-            all.rows(kernel, rows.len(), rows.iter().map(|((site, kind, _), used)| {
-                let mean = used.mean_lanes().unwrap_or(0.0);
-                format!("{}: {} begins {} times, with {mean:.1} lanes", place(sites, *site), kind.name(), used.steps)
-            }));
+            all.rows(
+                kernel,
+                rows.len(),
+                rows.iter().map(|((site, kind, _), used)| {
+                    let mean = used.mean_lanes().unwrap_or(0.0);
+                    format!("{}: {} begins {} times, with {mean:.1} lanes", place(sites, *site), kind.name(), used.steps)
+                }),
+            );
         }
     }
     if let Some(blocks) = streams.state::<Interval, ByKernel<Blocks>>() {
@@ -109,7 +130,8 @@ fn heat_map(heat: &Kernels<Heat>, all: &mut Paragraphs) {
         }
         let mut pages = heat.pages();
         pages.sort_by_key(|(address, traffic)| (Reverse(traffic.accesses), *address));
-        let hottest: Vec<String> = pages.iter().take(PAGES).map(|(address, traffic)| format!("{address:#x} ({})", traffic.accesses)).collect();
+        let hottest: Vec<String> =
+            pages.iter().take(PAGES).map(|(address, traffic)| format!("{address:#x} ({})", traffic.accesses)).collect();
         let line = format!(
             "{} accesses of lanes to {} bytes in {} pages of {PAGE} bytes, most to {}",
             traffic.accesses,
@@ -132,10 +154,11 @@ fn count(count: u64, kind: &str) -> String {
     format!("{count} {many}")
 }
 
-/// `src/lib.rs:41:9`.
+/// `src/lib.rs:41:9 in crate::function`: files of several crates may have one name.
 fn place(sites: &Sites, site: u32) -> String {
     match sites.get(site) {
-        Some(site) => Shown(&site.to_string()).to_string(),
+        Some(site) if site.module.is_empty() => Shown(&site.to_string()).to_string(),
+        Some(site) => Shown(&format!("{site} in {}", site.module)).to_string(),
         None => "somewhere".into(),
     }
 }

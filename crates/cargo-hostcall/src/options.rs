@@ -85,9 +85,9 @@ pub(crate) struct Options {
     /// simulator]
     #[arg(long, value_name = "BYTES", requires = "messages", value_parser = values::size)]
     pub(crate) stream_memory: Option<usize>,
-    /// Have kernels tell of what they do, though their source says nothing of it, and print what that comes to by kernel
-    /// and line: access, blocks, loops, barriers, some of these, and kernel=NAME for kernels that are meant [default:
-    /// all]. The program is built apart from others
+    /// Have kernels tell of what they do, though their source says nothing of it, and print what that comes to by
+    /// kernel and line: access, blocks, loops, barriers, some of these, and kernel=NAME for kernels that are meant
+    /// [default: all]. The program is built apart from others
     #[arg(long, value_name = "LIST")]
     pub(crate) instrument: Option<Instrument>,
     /// End the run after this many seconds; each test has this time for itself

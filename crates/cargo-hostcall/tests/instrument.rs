@@ -113,7 +113,10 @@ fn accesses_of_kernels_are_counted_exactly_by_kernel_and_line() {
     probed.launch("copy", Launch::threads(96, 32), Args::new().slice(&from).slice(&part));
     let copies = line("copies");
     let rows = probed.lines("copy");
-    assert_eq!(rows.iter().map(|(line, kind, _)| (*line, *kind)).collect::<Vec<_>>(), [(copies, AccessKind::Read), (copies, AccessKind::Write)]);
+    assert_eq!(
+        rows.iter().map(|(line, kind, _)| (*line, *kind)).collect::<Vec<_>>(),
+        [(copies, AccessKind::Read), (copies, AccessKind::Write)]
+    );
     for (_, _, used) in &rows {
         assert_eq!(said(used), (3, 80, 320, 4 + 4 + 2, 4 + 4 + 2));
     }
@@ -122,10 +125,10 @@ fn accesses_of_kernels_are_counted_exactly_by_kernel_and_line() {
     // 64 lanes read a line each, and write side by side.
     probed.launch("columns", Launch::threads(64, 32), Args::new().slice(&from).slice(&to));
     let rows = probed.lines("columns");
-    assert_eq!(rows.iter().map(|(line, kind, used)| (*line, *kind, said(used))).collect::<Vec<_>>(), [
-        (line("a column"), AccessKind::Read, (2, 64, 256, 64, 8)),
-        (line("a row"), AccessKind::Write, (2, 64, 256, 8, 8)),
-    ]);
+    assert_eq!(
+        rows.iter().map(|(line, kind, used)| (*line, *kind, said(used))).collect::<Vec<_>>(),
+        [(line("a column"), AccessKind::Read, (2, 64, 256, 64, 8)), (line("a row"), AccessKind::Write, (2, 64, 256, 8, 8)),]
+    );
     assert_eq!(rows[0].2.in_words(), "32 lanes touch 32 sectors, 4 would do");
 
     // The function that two kernels call is told apart by them.
@@ -135,11 +138,10 @@ fn accesses_of_kernels_are_counted_exactly_by_kernel_and_line() {
         let rows = probed.lines(kernel);
         let counted: Vec<_> = rows.iter().map(|(line, kind, used)| (*line, *kind, used.accesses, used.lanes)).collect();
         let its = |comment: &str, kind| (line(comment), kind, waves, 32 * waves);
-        assert_eq!(counted, [
-            its("one of a pair", AccessKind::Read),
-            its("and the other", AccessKind::Read),
-            its(kernel, AccessKind::Write)
-        ]);
+        assert_eq!(
+            counted,
+            [its("one of a pair", AccessKind::Read), its("and the other", AccessKind::Read), its(kernel, AccessKind::Write)]
+        );
     }
 }
 
@@ -153,11 +155,14 @@ fn atomic_operations_single_bytes_and_copies_are_what_they_are() {
     probed.launch("histogram", Launch::threads(64, 32), Args::new().slice(&bytes).address(bins.address()));
     assert_eq!(probed.queue.read(&bins).expect("read")[..5], [16, 16, 16, 16, 0]);
     let rows = probed.lines("histogram");
-    assert_eq!(rows.iter().map(|(line, kind, used)| (*line, *kind, said(used))).collect::<Vec<_>>(), [
-        (line("what is counted"), AccessKind::Read, (2, 64, 64, 2, 2)),
-        // 32 lanes to four words.
-        (line("counts"), AccessKind::Atomic, (2, 64, 32, 2, 2)),
-    ]);
+    assert_eq!(
+        rows.iter().map(|(line, kind, used)| (*line, *kind, said(used))).collect::<Vec<_>>(),
+        [
+            (line("what is counted"), AccessKind::Read, (2, 64, 64, 2, 2)),
+            // 32 lanes to four words.
+            (line("counts"), AccessKind::Atomic, (2, 64, 32, 2, 2)),
+        ]
+    );
 
     let [from, to] = [64, 64].map(|count| probed.device.alloc::<[u32; 75]>(count).expect("memory"));
     probed.launch("barrier", Launch::threads(64, 32), Args::new().slice(&from).slice(&to));
@@ -192,8 +197,13 @@ fn lanes_that_part_are_counted_in_the_rounds_that_they_make() {
         let rows = steps.get("triangle").expect("it ran").rows();
         let loops: Vec<_> = rows.iter().filter(|((_, kind, _), _)| *kind == StepKind::Loop).collect();
         // (The compiler may make two of it, with several rounds at once in one.)
-        assert!(!loops.is_empty() && loops.iter().all(|((site, ..), used)| probed.line_of(*site) + 2 == line("rounds") && used.lanes > 31), "{rows:?}");
-        let [kernel] = rows.iter().filter(|((_, kind, _), _)| *kind == StepKind::Kernel).collect::<Vec<_>>()[..] else { panic!("{rows:?}") };
+        assert!(
+            !loops.is_empty() && loops.iter().all(|((site, ..), used)| probed.line_of(*site) + 2 == line("rounds") && used.lanes > 31),
+            "{rows:?}"
+        );
+        let [kernel] = rows.iter().filter(|((_, kind, _), _)| *kind == StepKind::Kernel).collect::<Vec<_>>()[..] else {
+            panic!("{rows:?}")
+        };
         assert_eq!((kernel.1.steps, kernel.1.lanes), (1, 32));
     }
 }

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::{Gpu, LAST_CRATE};
+use crate::instrument::{self, Probe};
 use crate::module::{definition, is_kernel, symbol};
 use crate::shared_stacks::StackError;
-use crate::instrument::{self, Probe};
 use crate::{BuildError, DeviceToolchain, atomics, corelib, flags, lanes, panics, recipe, shared_stacks, words};
 
 /// Globals whose names begin so are looked up by the host.

@@ -53,8 +53,10 @@ pub fn doctor() -> Vec<Check> {
         Some(lld) => Ok(lld.display().to_string()),
         None => Err(BuildError::Missing { piece: Piece::Lld, tried: format!("not in {}", device.llvm_bin.display()) }),
     });
-    let instrumentation =
-        device.as_ref().ok().map(|device| check("instrumentation", Importance::Optional, Parts::find(device).map(|parts| parts.describe())));
+    let instrumentation = device
+        .as_ref()
+        .ok()
+        .map(|device| check("instrumentation", Importance::Optional, Parts::find(device).map(|parts| parts.describe())));
     let mut checks = vec![
         check("host toolchain", Importance::Required, host.map(|host| format!("{}, {}", host.version, host.triple))),
         linker(),

@@ -206,7 +206,8 @@ impl Parts {
         let beside = [llvm.join("bin/clang++")].into_iter().filter(|path| path.is_file());
         let names = [format!("clang++-{major}"), "clang++".into(), "c++".into(), "g++".into()];
         let compiler = named.into_iter().chain(beside).chain(names.iter().flat_map(|name| which(name))).next();
-        let compiler = compiler.ok_or_else(|| BuildError::Missing { piece: Piece::CppCompiler, tried: format!("no {} on PATH", names.join(", ")) })?;
+        let compiler =
+            compiler.ok_or_else(|| BuildError::Missing { piece: Piece::CppCompiler, tried: format!("no {} on PATH", names.join(", ")) })?;
         Ok(Self { llvm, compiler })
     }
 }

@@ -62,9 +62,8 @@ fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path
 /// Machine code for exactly `arch`.
 pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas: &Ptxas, arch: &str) -> Result<Image, BuildError> {
     let ptx = build(context, toolchain, crate::NVPTX_ARCH)?;
-    let cubin = cached(&context.target_dir(), &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| {
-        ptxas.assemble(&ptx.bytes, arch)
-    })?;
+    let cubin =
+        cached(&context.target_dir(), &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
     Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
 }
 

@@ -49,8 +49,8 @@ fn plain(context: &Context<'_>, triple: &str) -> Result<Vec<u8>, BuildError> {
     fs::read(&library).map_err(BuildError::io("read", &library))
 }
 
-/// By the device toolchain, whose LLVM can be given a pass: crates are compiled to bitcode, and instrumented when they are
-/// one module. Its own `core` comes as machine code.
+/// By the device toolchain, whose LLVM can be given a pass: crates are compiled to bitcode, and instrumented when they
+/// are one module. Its own `core` comes as machine code.
 fn instrumented(context: &Context<'_>, triple: &str) -> Result<Vec<u8>, BuildError> {
     let toolchain = DeviceToolchain::find()?;
     let probe = context.probe(&toolchain)?.ok_or_else(|| BuildError::NotABuildScript { variable: INSTRUMENT_VARIABLE })?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hostcall_build::{BuildError, DeviceToolchain, Image, Ptxas, ProgramSpec, Target, build_program, ptx::Ptx};
+use hostcall_build::{BuildError, DeviceToolchain, Image, ProgramSpec, Ptxas, Target, build_program, ptx::Ptx};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 const SOURCE: &str = include_str!("fixtures/probed/src/lib.rs");
@@ -161,7 +161,8 @@ fn kernels_that_are_not_meant_are_the_same_to_the_byte() {
     if !can_instrument() {
         return;
     }
-    let [plain, probed] = [None, Some("access,blocks,barriers,kernel=first")].map(|asked| build(Target::nvptx(), asked).expect("it builds"));
+    let [plain, probed] =
+        [None, Some("access,blocks,barriers,kernel=first")].map(|asked| build(Target::nvptx(), asked).expect("it builds"));
     let [plain_text, probed_text] = [&plain, &probed].map(|image| ptx(image).0);
     assert!(!plain_text.contains("hostcall_probe"), "nothing of it is in other builds");
     let (_, read) = ptx(&probed);

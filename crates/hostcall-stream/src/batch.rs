@@ -154,11 +154,7 @@ impl<'a, M: Plain> Batch<'a, M> {
     /// The messages.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = Delivery<'a, M>> + use<'a, M> {
         let Self { values, begin, dispatches, .. } = *self;
-        self.heads.iter().map(move |head| Delivery {
-            head,
-            values: &values[head.first() - begin..][..head.values() as usize],
-            dispatches,
-        })
+        self.heads.iter().map(move |head| Delivery { head, values: &values[head.first() - begin..][..head.values() as usize], dispatches })
     }
 
     /// The messages in pieces, as they come, each of messages of one kernel; `None`: nobody knows which.

@@ -251,8 +251,8 @@ fn joined(sysroot: &Sysroot, libraries: &[&PathBuf], dir: &Path) -> Result<PathB
     Ok(file)
 }
 
-/// The arguments of a link for the simulator with one object file, which is instrumented, instead of all that are bitcode.
-/// Crates stay behind it, for what is machine code in them.
+/// The arguments of a link for the simulator with one object file, which is instrumented, instead of all that are
+/// bitcode. Crates stay behind it, for what is machine code in them.
 fn instrumented(sysroot: &Sysroot, probe: &Probe, arguments: &[String], dir: &Path) -> Result<Vec<String>, BuildError> {
     let is_object = |argument: &&String| argument.ends_with(".o") && is_bitcode(Path::new(argument));
     let is_crate = |argument: &&String| argument.ends_with(".rlib") && !Path::new(argument).starts_with(&sysroot.dir);

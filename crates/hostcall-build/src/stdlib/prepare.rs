@@ -40,8 +40,8 @@ impl Sysroot {
     }
 
     /// Makes ready what instrumented programs need besides: the pass, and a runtime that has the functions which it
-    /// calls. A cargo that is to build them is given [`INSTRUMENT_VARIABLE`](crate::INSTRUMENT_VARIABLE), and a directory
-    /// of its own.
+    /// calls. A cargo that is to build them is given [`INSTRUMENT_VARIABLE`](crate::INSTRUMENT_VARIABLE), and a
+    /// directory of its own.
     ///
     /// # Errors
     ///

@@ -96,7 +96,8 @@ fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, B
     let visible: Vec<&str> = names.exported(&VISIBLE).map(linked_name).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     // That of an instrumented program has line tables, and is none of what is instrumented.
-    let opt = gpu.toolchain.llvm("opt").args(context.spec.instrument.is_some().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
+    let opt =
+        gpu.toolchain.llvm("opt").args(context.spec.instrument.is_some().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
     opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
     Ok(module)
 }

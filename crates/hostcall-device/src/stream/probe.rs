@@ -1,8 +1,8 @@
 //! What the compiler puts into kernels that know nothing of streams: `cargo hostcall run --instrument`.
 //!
-//! The pass (`hostcall-build`, `probe/probe.cpp`) calls these functions by name. `what` is a kind in its lowest bits and
-//! a number of the call in its highest 16, by which the simulator tells apart lanes that have parted: a place in the
-//! source may have several calls.
+//! The pass (`hostcall-build`, `probe/probe.cpp`) calls these functions by name. `what` is a kind in its lowest bits
+//! and a number of the call in its highest 16, by which the simulator tells apart lanes that have parted: a place in
+//! the source may have several calls.
 //!
 //! It is compiled with `cfg(hostcall_probe)` only, and once for a program: into the runtime of those with std.
 
@@ -90,8 +90,8 @@ extern "C" fn __hostcall_probe_access(address: *const u8, what: u32, site: *cons
     send::<_, { units::<Access>() }>(&ACCESS, &converged(site, what), site, &access);
 }
 
-/// The lane is about to copy or fill `bytes` bytes: as many accesses as they are powers of two, of at most the most that
-/// a message can say.
+/// The lane is about to copy or fill `bytes` bytes: as many accesses as they are powers of two, of at most the most
+/// that a message can say.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn __hostcall_probe_range(address: *const u8, bytes: u64, what: u32, site: *const SiteHead) {

@@ -75,7 +75,8 @@ pub(super) fn section(memory: &Memory, places: &Sites) -> Section {
         section.charts.push(chart);
     }
     if banks.accesses > 0 {
-        let of = |(kernel, conflicts): (_, &Conflicts)| conflicts.rows().into_iter().map(move |(site, kind, used)| (kernel, site, kind, used));
+        let of =
+            |(kernel, conflicts): (_, &Conflicts)| conflicts.rows().into_iter().map(move |(site, kind, used)| (kernel, site, kind, used));
         let mut rows: Vec<_> = conflicts.all().into_iter().flat_map(of).collect();
         rows.sort_by_key(|(.., used)| std::cmp::Reverse(used.extra));
         let per_access = |extra: u64, accesses: u64| extra as f64 / accesses.max(1) as f64;

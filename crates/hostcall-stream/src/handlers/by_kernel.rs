@@ -9,8 +9,8 @@ use hostcall_abi::Plain;
 /// Gives the messages of each kernel to a handler's state of their own, so that a place in the source that several
 /// kernels come to is told apart by them. The report has a column more, and lines begin with the kernel's name.
 ///
-/// It keeps the states of up to 256 kernels on each thread; messages of further ones, and of kernels that are not known,
-/// are together in one more.
+/// It keeps the states of up to 256 kernels on each thread; messages of further ones, and of kernels that are not
+/// known, are together in one more.
 #[derive(Clone, Debug, Default)]
 pub struct ByKernel<H>(pub H);
 

@@ -44,7 +44,6 @@ impl<M: Plain> Message<M> {
         self
     }
 
-
     pub(crate) fn at(mut self, site: u32) -> Self {
         self.header.site = site;
         self
