@@ -9,8 +9,9 @@ use offload_image::{Image, ImageKind};
 use crate::cache::cached;
 use crate::command::Run;
 use crate::context::Context;
+use crate::instrument::{self, Probe};
 use crate::symbols::EXPORTED;
-use crate::{BuildError, DeviceToolchain, INSTRUMENT_VARIABLE, bitcode, cargo, flags, instrument, recipe};
+use crate::{BuildError, DeviceToolchain, Instrument, bitcode, cargo, flags, recipe};
 
 /// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library
 /// has, and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
@@ -20,7 +21,10 @@ const PROVIDED_ON_AARCH64: &str = "getauxval";
 
 pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     let triple = triple(&context.host.triple, |name| env::var(name).ok());
-    let bytes = if context.spec.instrument.is_some() { instrumented(context, &triple)? } else { plain(context, &triple)? };
+    let bytes = match &context.spec.instrument {
+        Some(wanted) => instrumented(context, wanted, &triple)?,
+        None => plain(context, &triple)?,
+    };
     let symbols = undefined_symbols(&context.source.package, &bytes)?;
     if !symbols.is_empty() {
         return Err(BuildError::UndefinedSymbols { package: context.source.package.clone(), symbols });
@@ -51,9 +55,9 @@ fn plain(context: &Context<'_>, triple: &str) -> Result<Vec<u8>, BuildError> {
 
 /// By the device toolchain, whose LLVM can be given a pass: crates are compiled to bitcode, and instrumented when they
 /// are one module. Its own `core` comes as machine code.
-fn instrumented(context: &Context<'_>, triple: &str) -> Result<Vec<u8>, BuildError> {
+fn instrumented(context: &Context<'_>, wanted: &Instrument, triple: &str) -> Result<Vec<u8>, BuildError> {
     let toolchain = DeviceToolchain::find()?;
-    let probe = context.probe(&toolchain)?.ok_or_else(|| BuildError::NotABuildScript { variable: INSTRUMENT_VARIABLE })?;
+    let probe = Probe::new(wanted, &toolchain)?;
     let mut all = flags::common();
     context.source.remap(&mut all);
     all.extend(instrument::flags().chain(instrument::AS_BITCODE.map(String::from)));
