@@ -15,7 +15,7 @@ use offload_image::{Image, ImageKind};
 use crate::bitcode::{self, Style};
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::instrument::Probe;
+use crate::probe::Probe;
 use crate::{BuildError, DeviceToolchain, shared_stacks};
 
 /// A code object for `arch`.

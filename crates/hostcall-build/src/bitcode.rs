@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::{Gpu, LAST_CRATE};
-use crate::instrument::{self, Probe};
+use crate::instrument;
 use crate::module::{definition, is_kernel, symbol};
+use crate::probe::Probe;
 use crate::shared_stacks::StackError;
 use crate::{BuildError, DeviceToolchain, atomics, corelib, flags, lanes, panics, recipe, shared_stacks, words};
 

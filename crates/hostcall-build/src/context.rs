@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use crate::command::Run;
-use crate::instrument::{INSTRUMENTED_DIR, Probe};
+use crate::instrument::INSTRUMENTED_DIR;
+use crate::probe::Probe;
 use crate::source::Source;
 use crate::{BuildError, DeviceToolchain, HostToolchain, Instrument, Target, cargo};
 

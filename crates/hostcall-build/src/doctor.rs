@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::instrument::Parts;
 use crate::nvlink::Nvlink;
+use crate::probe::Parts;
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, HostToolchain, Machine, Piece, Ptxas, Sysroot};
 

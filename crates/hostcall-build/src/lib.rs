@@ -38,6 +38,7 @@ mod nvptx;
 mod one_package;
 mod panics;
 mod parts;
+mod probe;
 mod progress;
 pub mod ptx;
 mod ptxas;

@@ -9,7 +9,7 @@ use crate::bitcode::{self, Style};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::instrument::Probe;
+use crate::probe::Probe;
 use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::stdlib::{act, build_std_program};
-use crate::{BuildError, BuiltProgram, DeviceToolchain, INSTRUMENT_VARIABLE, Instrument, Piece, ProgramSpec, Target, build_program};
+use crate::{BuildError, BuiltProgram, DeviceToolchain, INSTRUMENT_VARIABLE, Piece, ProgramSpec, Target, build_program, probe};
 
 /// Variables that decide what is built, so that a change of one must run the script again.
 const VARIABLES: [&str; 6] =
@@ -113,7 +113,7 @@ impl Program {
             default_features: !is_this_package,
             target_dir: Some(shared_target_dir(&out_dir)),
             echo: false,
-            instrument: Instrument::of_environment()?,
+            instrument: probe::asked_for()?,
         };
         println!("cargo::rerun-if-changed={}", spec.crate_dir.join("Cargo.toml").display());
         let mut built = match self.with_std {

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::Run;
-use crate::instrument::Parts;
 use crate::nvlink::Nvlink;
+use crate::probe::Parts;
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 

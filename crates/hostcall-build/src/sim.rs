@@ -9,7 +9,8 @@ use offload_image::{Image, ImageKind};
 use crate::cache::cached;
 use crate::command::Run;
 use crate::context::Context;
-use crate::instrument::{self, Probe};
+use crate::instrument;
+use crate::probe::Probe;
 use crate::symbols::EXPORTED;
 use crate::{BuildError, DeviceToolchain, Instrument, bitcode, cargo, flags, recipe};
 

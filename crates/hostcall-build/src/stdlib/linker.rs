@@ -21,10 +21,10 @@ use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
 use crate::gpu::Gpu;
-use crate::instrument::Probe;
+use crate::probe::{self, Probe};
 use crate::progress::Progress;
 use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
-use crate::{BuildError, Instrument, NVPTX_ARCH, amdgpu, bitcode, module, nvptx, parts, sim, symbols};
+use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
     let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
     let state = sysroot.runtime_state()?;
-    let wanted = Instrument::of_environment()?;
+    let wanted = probe::asked_for()?;
     let runtime = sysroot.runtime(&state, wanted.is_some());
     let probe = wanted.map(|wanted| Probe::new(&wanted, &sysroot.toolchain)).transpose()?;
     let probe = probe.as_ref();

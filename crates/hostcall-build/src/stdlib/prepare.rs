@@ -12,7 +12,7 @@ use super::{known, overlay, runtime, tools};
 use crate::cache::{Lock, Scratch, cache_directory};
 use crate::command::Run;
 use crate::flags::C_OF_X86_64;
-use crate::instrument::Probe;
+use crate::probe::Probe;
 use crate::toolchain::vendored;
 use crate::{BuildError, DeviceToolchain, Instrument, Piece};
 
