@@ -247,7 +247,7 @@ fn structs(out: &mut String) -> fmt::Result {
     writeln!(out, "\n/* The simulator's operations, pointers to functions, and where they lie in its table. */")?;
     let ops = fields!(SimOps:
         lane_info "", active_mask "", ballot "", shuffle "", sync_wave "", sync_group "", pause "", clock_ns "", group_scratch "",
-        exit_lane "", trap "", lane_word "", wake_patient "", group_memory "",
+        exit_lane "", trap "", lane_word "", wake_patient "", group_memory "", space "",
     );
     for (name, _, at) in ops {
         writeln!(out, "#define HOSTCALL_SIM_OP_{} {at}u", name.to_uppercase())?;

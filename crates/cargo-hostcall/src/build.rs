@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostcall_build::{Machine, NVPTX_ARCH, ProgramBundle, Ptxas, Target};
+use hostcall_build::{Instrument, Machine, NVPTX_ARCH, ProgramBundle, Ptxas, Target};
 use offload::{Image, ImageKind};
 
 use crate::Outcome;
@@ -31,6 +31,10 @@ pub(crate) struct Arguments {
     /// Build only this integration test
     #[arg(long, value_name = "NAME", requires = "tests")]
     test: Vec<String>,
+    /// Have kernels tell of what they do, though their source says nothing of it: access, blocks, loops, barriers, some
+    /// of these, and kernel=NAME for kernels that are meant [default: all]
+    #[arg(long, value_name = "LIST")]
+    instrument: Option<Instrument>,
     #[command(flatten)]
     selection: Selection,
 }
@@ -44,7 +48,7 @@ fn targets(text: &str) -> Result<Targets, String> {
 
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { targets: Targets(targets), output, check_gpu, tests, lib, test, selection } = arguments;
+    let Arguments { targets: Targets(targets), output, check_gpu, tests, lib, test, instrument, selection } = arguments;
     if let Some(Target::Nvptx { arch }) = targets.iter().find(|target| matches!(target, Target::Nvptx { arch } if arch != NVPTX_ARCH)) {
         return Err(format!(
             "PTX of programs with std is for {NVPTX_ARCH} and every later GPU, {arch} included: write `--for nvptx`, or `--for cubin:{arch}` for machine code"
@@ -57,7 +61,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let of_tests = tests.then(|| cargo::Targets::to_build(lib, test));
     let mut bundles: Vec<(ProgramBundle, PathBuf)> = Vec::new();
     for target in &targets {
-        let files = match cargo::build(&Machine::of(target), &selection, of_tests.as_ref())? {
+        let files = match cargo::build(&Machine::of(target), &selection, of_tests.as_ref(), instrument.as_ref())? {
             Ok(files) => files,
             Err(code) => return Ok(code),
         };

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
-use hostcall_build::{BuildError, Machine, PROGRESS_VARIABLE, Sysroot, Target};
+use hostcall_build::{INSTRUMENT_VARIABLE, INSTRUMENTED_DIR, Instrument, Machine, PROGRESS_VARIABLE, Sysroot, Target};
 use offload::{Device, DeviceKind};
 
 use crate::options::Options;
@@ -158,10 +158,11 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
         return Ok(code);
     }
     let sysroot = prepare(&machine, selection.quiet)?;
+    let instrument = options.instrument.as_ref();
     let mut command = match &verb {
-        Verb::Run { .. } => command(&sysroot, "run", selection)?,
+        Verb::Run { .. } => command(&sysroot, "run", selection, instrument)?,
         Verb::Test(targets) => {
-            let mut command = command(&sysroot, "test", selection)?;
+            let mut command = command(&sysroot, "test", selection, instrument)?;
             command.args(targets.arguments(selection));
             command
         }
@@ -180,7 +181,7 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
 /// `None` if all is right, else what to end with. Nothing else is said: warnings are those of the build.
 pub(crate) fn check_gpu(selection: &Selection) -> Result<Option<ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(&Machine::Nvptx, selection.quiet)?;
-    let mut command = command(&sysroot, "check", &Selection { quiet: true, ..selection.clone() })?;
+    let mut command = command(&sysroot, "check", &Selection { quiet: true, ..selection.clone() }, None)?;
     command.arg("--message-format=json").stdout(Stdio::piped()).stderr(Stdio::piped());
     let Output { status, stdout, stderr } =
         command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
@@ -206,9 +207,10 @@ pub(crate) fn build(
     machine: &Machine,
     selection: &Selection,
     tests: Option<&Targets>,
+    instrument: Option<&Instrument>,
 ) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(machine, selection.quiet)?;
-    let mut command = command(&sysroot, if tests.is_some() { "test" } else { "build" }, selection)?;
+    let mut command = command(&sysroot, if tests.is_some() { "test" } else { "build" }, selection, instrument)?;
     command.args(tests.map(|targets| targets.arguments(selection)).unwrap_or_default());
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
@@ -275,8 +277,27 @@ pub(crate) fn prepare(machine: &Machine, quiet: bool) -> Result<Sysroot, Box<dyn
     })?)
 }
 
-fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Result<Command, BuildError> {
+fn command(
+    sysroot: &Sysroot,
+    verb: &str,
+    selection: &Selection,
+    instrument: Option<&Instrument>,
+) -> Result<Command, Box<dyn std::error::Error>> {
     let mut command = Command::new(sysroot.cargo());
+    let apart = match instrument {
+        Some(wanted) => {
+            sysroot.prepare_instrumented(wanted, |step| {
+                if !selection.quiet {
+                    eprintln!("{step}");
+                }
+            })?;
+            // Cargo does not see what our compiler adds to a crate's flags.
+            Some(Selection { target_dir: Some(target_dir(sysroot, selection)?.join(INSTRUMENTED_DIR)), ..selection.clone() })
+        }
+        None => None,
+    };
+    let selection = apart.as_ref().unwrap_or(selection);
+    command.env(INSTRUMENT_VARIABLE, instrument.map(ToString::to_string).unwrap_or_default());
     // A rustup proxy that runs us has chosen a toolchain by variables; the device's cargo is none of its.
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").envs(sysroot.variables()?);
     command.arg(verb).args(selection.arguments()).args(["--target", &sysroot.machine.name()]);
@@ -286,6 +307,22 @@ fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Result<Comma
         command.env(PROGRESS_VARIABLE, format!("/proc/{}/fd/2", std::process::id()));
     }
     Ok(command)
+}
+
+/// Where cargo builds the selected packages.
+fn target_dir(sysroot: &Sysroot, selection: &Selection) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    if let Some(dir) = &selection.target_dir {
+        return Ok(dir.clone());
+    }
+    let mut command = Command::new(sysroot.cargo());
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").args(["metadata", "--no-deps", "--format-version=1"]);
+    command.args(selection.manifest_path.iter().flat_map(|path| [OsString::from("--manifest-path"), path.into()]));
+    let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    match metadata["target_directory"].as_str() {
+        Some(dir) => Ok(dir.into()),
+        None => Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned().into()),
+    }
 }
 
 fn exit_code(status: std::process::ExitStatus) -> ExitCode {

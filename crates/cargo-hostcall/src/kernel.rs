@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use hostcall::{Rank, Server};
-use hostcall_build::{ProgramSpec, Target, build_program};
+use hostcall_build::{Instrument, ProgramSpec, Target, build_program};
 use offload::{Device, DeviceKind, Launch, Program};
 
 use crate::launch::{Launched, Watch};
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
         offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, stack)?;
     }
     device::give_stack(&device, options.stack)?;
-    let program = load(kernel_crate, &device)?;
+    let program = load(kernel_crate, &device, options.instrument.clone())?;
     let kernel = program.kernel(name)?;
     let (params, rest) = values::params(name, kernel.params(), texts)?;
 
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
 }
 
 /// Builds the crate for the device, and loads what was built.
-fn load(kernel_crate: &Path, device: &Device) -> Result<Program, Box<dyn std::error::Error>> {
+fn load(kernel_crate: &Path, device: &Device, instrument: Option<Instrument>) -> Result<Program, Box<dyn std::error::Error>> {
     let info = device.info();
     let target = match info.kind {
         DeviceKind::Sim => Target::Sim,
@@ -110,7 +110,7 @@ fn load(kernel_crate: &Path, device: &Device) -> Result<Program, Box<dyn std::er
         kind => return Err(format!("nothing is built for {kind} devices").into()),
     };
     eprintln!("building {} ({target})", kernel_crate.display());
-    let spec = ProgramSpec { targets: vec![target], ..ProgramSpec::new(kernel_crate) };
+    let spec = ProgramSpec { targets: vec![target], instrument, ..ProgramSpec::new(kernel_crate) };
     let built = build_program(&spec)?;
     for warning in &built.warnings {
         eprintln!("{warning}\n");

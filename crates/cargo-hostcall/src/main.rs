@@ -13,6 +13,7 @@ mod device;
 mod doctor;
 mod environment;
 mod exec;
+mod instrument;
 mod kernel;
 mod launch;
 mod new;

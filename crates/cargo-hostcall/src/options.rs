@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use hostcall::{DirGrant, GrantError, NetGrant, Rank, ServerBuilder};
+use hostcall_build::Instrument;
 use hostcall_stream::{NamedFilter, Policy};
 use offload::{Device, DeviceKind, Error, Program, ProgramBundle};
 
@@ -18,6 +19,7 @@ use crate::{device, values};
 
 /// Where to run, with what, and what may be reached from there.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(group(clap::ArgGroup::new("messages").multiple(true).args(["streams", "instrument"])))]
 pub(crate) struct Options {
     /// The device: sim, sim:SETTINGS, cuda, cuda:N, or rank, this process's share of the GPUs if mpirun, srun or the
     /// like has started it [default: the first CUDA device, else the simulator]
@@ -74,15 +76,20 @@ pub(crate) struct Options {
     pub(crate) streams: Vec<Target>,
     /// Which messages of a stream are wanted: `NAME: groups=0..8, group.x=0, waves=0..2, lanes=0xff, lane.y=0..4,
     /// rate=1/64`, some of these, or `NAME: none`. May be given for several streams
-    #[arg(long, value_name = "FILTER", requires = "streams", value_parser = filter)]
+    #[arg(long, value_name = "FILTER", requires = "messages", value_parser = filter)]
     pub(crate) stream_filter: Vec<NamedFilter>,
     /// What messages do when their ring is full, whatever their definition says: block, drop, wait, sample
-    #[arg(long, value_name = "POLICY", requires = "streams", value_parser = policy)]
+    #[arg(long, value_name = "POLICY", requires = "messages", value_parser = policy)]
     pub(crate) stream_policy: Option<Policy>,
     /// Memory of the host for messages on their way, in bytes, or with k, m or g [default: 64m, and 2m in the
     /// simulator]
-    #[arg(long, value_name = "BYTES", requires = "streams", value_parser = values::size)]
+    #[arg(long, value_name = "BYTES", requires = "messages", value_parser = values::size)]
     pub(crate) stream_memory: Option<usize>,
+    /// Have kernels tell of what they do, though their source says nothing of it, and print what that comes to by
+    /// kernel and line: access, blocks, loops, barriers, some of these, and kernel=NAME for kernels that are meant
+    /// [default: all]. The program is built apart from others
+    #[arg(long, value_name = "LIST")]
+    pub(crate) instrument: Option<Instrument>,
     /// End the run after this many seconds; each test has this time for itself
     #[arg(long, value_name = "S", value_parser = values::seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -182,6 +189,7 @@ impl Options {
     pub(crate) fn receiver(&self, device: &Device, program: &Program) -> Result<Option<Receiver>, Box<dyn std::error::Error>> {
         let wanted = Wanted {
             targets: &self.streams,
+            instrument: self.instrument.as_ref(),
             filters: &self.stream_filter,
             policy: self.stream_policy,
             memory: self.stream_memory,
@@ -241,6 +249,9 @@ impl Options {
         }
         for target in &self.streams {
             add("--stream", target.to_argument());
+        }
+        if let Some(wanted) = &self.instrument {
+            add("--instrument", wanted.to_string().into());
         }
         for filter in &self.stream_filter {
             add("--stream-filter", filter.to_string().into());
@@ -369,7 +380,7 @@ mod tests {
     #[test]
     fn options_that_become_arguments_are_read_back_the_same() {
         let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
-                    --stats --trace /t.json --stream /s.hcs --stream-filter Access:rate=1/2,lanes=0xf --stream-filter Loss:none --stream-policy drop --stream-memory 4m --timeout 1.5";
+                    --stats --trace /t.json --stream /s.hcs --stream-filter Access:rate=1/2,lanes=0xf --stream-filter Loss:none --stream-policy drop --stream-memory 4m --instrument barriers,access,kernel=x --timeout 1.5";
         let read = |words: Vec<OsString>| Line::try_parse_from(words).expect("good arguments").options;
         let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let odd = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();

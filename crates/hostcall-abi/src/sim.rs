@@ -10,7 +10,7 @@ pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";
 /// Prefix of a kernel's entry function in a simulator image.
 pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 /// Version of [`SimOps`]; the simulator refuses an image built against another.
-pub const SIM_VERSION: u32 = 5;
+pub const SIM_VERSION: u32 = 6;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
 /// Section of kernels in C, which take their parameters one by one: by the calling convention of 64-bit Windows, in
@@ -104,4 +104,7 @@ pub struct SimOps {
     pub wake_patient: unsafe extern "C" fn(what: u32),
     /// The memory that the workgroup shares, zeroed at the start. The result lives as long as the workgroup.
     pub group_memory: unsafe extern "C" fn() -> *const GroupMemory,
+    /// Which memory an address is in, as [`Space`](crate::stream::Space) numbers them: the calling lane's stack is
+    /// private, the workgroup's memory shared, and everything else global.
+    pub space: unsafe extern "C" fn(address: usize) -> u32,
 }

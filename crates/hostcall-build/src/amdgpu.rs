@@ -15,19 +15,29 @@ use offload_image::{Image, ImageKind};
 use crate::bitcode::{self, Style};
 use crate::context::Context;
 use crate::gpu::Gpu;
+use crate::probe::Probe;
 use crate::{BuildError, DeviceToolchain, shared_stacks};
 
 /// A code object for `arch`.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
     toolchain.ld()?;
     let gpu = Gpu::amd(toolchain, arch);
-    let code = bitcode::image(context, &gpu, |linked, dir| code_object(&context.source.package, &gpu, Style::Kernels, linked, dir))?;
+    let probe = context.probe(toolchain)?;
+    let make = |linked: &Path, dir: &Path| code_object(&context.source.package, &gpu, Style::Kernels, probe.as_ref(), linked, dir);
+    let code = bitcode::image(context, &gpu, probe.as_ref(), make)?;
     Ok(Image::new(ImageKind::AmdCodeObject, arch.to_owned(), code))
 }
 
 /// From one module to a code object.
-pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
-    let mut module = bitcode::optimise(package, gpu, style, linked, dir)?;
+pub(crate) fn code_object(
+    package: &str,
+    gpu: &Gpu<'_>,
+    style: Style,
+    probe: Option<&Probe>,
+    linked: &Path,
+    dir: &Path,
+) -> Result<Vec<u8>, BuildError> {
+    let mut module = bitcode::optimise(package, gpu, style, probe, linked, dir)?;
     if style == Style::Program {
         module = with_shared_stacks(package, gpu, &module, dir)?;
     }

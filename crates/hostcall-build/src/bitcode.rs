@@ -19,9 +19,11 @@ use std::path::{Path, PathBuf};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::{Gpu, LAST_CRATE};
+use crate::instrument;
 use crate::module::{definition, is_kernel, symbol};
+use crate::probe::Probe;
 use crate::shared_stacks::StackError;
-use crate::{BuildError, atomics, corelib, flags, lanes, panics, recipe, shared_stacks, words};
+use crate::{BuildError, DeviceToolchain, atomics, corelib, flags, lanes, panics, recipe, shared_stacks, words};
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
@@ -32,8 +34,11 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
     all.extend(gpu.flags());
     all.push(format!("--sysroot={}", corelib::sysroot(gpu, &context.source.target_dir)?.display()));
     context.source.remap(&mut all);
+    if context.spec.instrument.is_some() {
+        all.extend(instrument::flags());
+    }
     let run = gpu
-        .cargo(&context.source.dir, &context.source.target_dir, &all)?
+        .cargo(&context.source.dir, &context.target_dir(), &all)?
         .args(context.feature_arguments())
         .arg("--manifest-path")
         .arg(&context.source.manifest)
@@ -46,13 +51,17 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
 pub(crate) fn image(
     context: &Context<'_>,
     gpu: &Gpu<'_>,
+    probe: Option<&Probe>,
     make: impl FnOnce(&Path, &Path) -> Result<Vec<u8>, BuildError>,
 ) -> Result<Vec<u8>, BuildError> {
     let archive = archive(context, gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = gpu.toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), gpu.cpu.as_bytes(), recipe::images()];
-    cached(&context.source.target_dir, &key, |dir| make(&link(gpu, &archive, dir)?, dir))
+    let probed = probe.map(Probe::identity).unwrap_or_default();
+    let key: [&[u8]; 5] = [&bitcode, identity.as_bytes(), gpu.cpu.as_bytes(), recipe::images(), &probed];
+    // (Without, the key has no such part.)
+    let key = if probe.is_some() { &key[..] } else { &key[..4] };
+    cached(&context.target_dir(), key, |dir| make(&link(gpu, &archive, dir)?, dir))
 }
 
 /// Everything in the archive as one module in `dir`; its path.
@@ -130,16 +139,23 @@ pub(crate) fn inlining(gpu: &Gpu<'_>, style: Style) -> Vec<String> {
     }
 }
 
-/// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
-pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+/// The module `linked` to an optimised one in `dir`, with what `probe` puts into it; its path. `package` is for errors.
+pub(crate) fn optimise(
+    package: &str,
+    gpu: &Gpu<'_>,
+    style: Style,
+    probe: Option<&Probe>,
+    linked: &Path,
+    dir: &Path,
+) -> Result<PathBuf, BuildError> {
     let [replaced, exports, optimised] = ["replaced.ll", "exports", "optimised.bc"].map(|name| dir.join(name));
     let module = gpu.toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
     let Prepared { text, exported } = prepared(package, gpu, style, &module)?;
     fs::write(&replaced, &text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, exported.join("\n")).map_err(BuildError::io("write", &exports))?;
     let marked = marked(gpu, style, &text, &replaced, dir)?;
-    // The runtime's `core` and the program's have much in common.
-    let merge = if style == Style::Program { "mergefunc," } else { "" };
+    // The runtime's `core` and the program's have much in common. (Of equal functions the lines of one would stay.)
+    let merge = if style == Style::Program && probe.is_none() { "mergefunc," } else { "" };
     gpu.toolchain
         .llvm("opt")
         .arg(format!("-passes=internalize,globaldce,default<O2>,{merge}globaldce"))
@@ -149,7 +165,19 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
         .arg("-o")
         .arg(&optimised)
         .output()?;
-    Ok(optimised)
+    probe.map_or(Ok(optimised.clone()), |probe| probe.run(&optimised, dir))
+}
+
+/// An instrumented module for this machine's processor as an object file in `dir`. No loop is vectorised, as on a GPU:
+/// accesses are those that the source has.
+pub(crate) fn for_processor(toolchain: &DeviceToolchain, probe: &Probe, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [optimised, object] = ["optimised.bc", "instrumented.o"].map(|name| dir.join(name));
+    let opt = toolchain.llvm("opt").args(["-passes=default<O2>", "-vectorize-loops=false", "-vectorize-slp=false"]);
+    opt.arg(linked).arg("-o").arg(&optimised).output()?;
+    let probed = probe.run(&optimised, dir)?;
+    let llc = toolchain.llvm("llc").args(["-O2", "-filetype=obj", "-relocation-model=pic", "-function-sections", "-data-sections"]);
+    llc.arg(&probed).arg("-o").arg(&object).output()?;
+    Ok(object)
 }
 
 /// How large a function may be to be inlined unasked, in LLVM's units. Its default is 225, of which the NVIDIA back end

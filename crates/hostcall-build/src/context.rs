@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use crate::command::Run;
+use crate::instrument::INSTRUMENTED_DIR;
+use crate::probe::Probe;
 use crate::source::Source;
-use crate::{BuildError, HostToolchain, Target, cargo};
+use crate::{BuildError, DeviceToolchain, HostToolchain, Instrument, Target, cargo};
 
 /// What to build.
 #[derive(Clone, Debug)]
@@ -23,6 +25,8 @@ pub struct ProgramSpec {
     pub target_dir: Option<PathBuf>,
     /// Whether to pass on what cargo says while it works.
     pub echo: bool,
+    /// What kernels are to tell of themselves; `None`: what their source says.
+    pub instrument: Option<Instrument>,
 }
 
 impl ProgramSpec {
@@ -35,6 +39,7 @@ impl ProgramSpec {
             default_features: true,
             target_dir: None,
             echo: false,
+            instrument: None,
         }
     }
 }
@@ -72,6 +77,18 @@ impl<'a> Context<'a> {
         let features = self.spec.features.iter().map(|feature| format!("--features={feature}"));
         features.chain((!self.spec.default_features).then(|| "--no-default-features".to_owned())).collect()
     }
+
+    /// Where it is built, absolute.
+    pub(crate) fn target_dir(&self) -> PathBuf {
+        let all = &self.source.target_dir;
+        if self.spec.instrument.is_some() { all.join(INSTRUMENTED_DIR) } else { all.clone() }
+    }
+
+    /// The pass, if the program is to be instrumented.
+    pub(crate) fn probe(&self, toolchain: &DeviceToolchain) -> Result<Option<Probe>, BuildError> {
+        self.spec.instrument.as_ref().map(|wanted| Probe::new(wanted, toolchain)).transpose()
+    }
+
     /// The cargo that builds for this machine's processor, in the package's directory.
     pub(crate) fn host_cargo(&self) -> Run {
         let run = Run::new(&self.host.cargo).without_outer_cargo().dir(&self.source.dir);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::nvlink::Nvlink;
+use crate::probe::Parts;
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, HostToolchain, Machine, Piece, Ptxas, Sysroot};
 
@@ -52,6 +53,10 @@ pub fn doctor() -> Vec<Check> {
         Some(lld) => Ok(lld.display().to_string()),
         None => Err(BuildError::Missing { piece: Piece::Lld, tried: format!("not in {}", device.llvm_bin.display()) }),
     });
+    let instrumentation = device
+        .as_ref()
+        .ok()
+        .map(|device| check("instrumentation", Importance::Optional, Parts::find(device).map(|parts| parts.describe())));
     let mut checks = vec![
         check("host toolchain", Importance::Required, host.map(|host| format!("{}, {}", host.version, host.triple))),
         linker(),
@@ -61,6 +66,7 @@ pub fn doctor() -> Vec<Check> {
     checks.extend([Machine::Sim, Machine::Nvptx].iter().map(standard_library));
     checks.push(check("ptxas", Importance::Optional, Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()))));
     checks.push(check("nvlink", Importance::Optional, Nvlink::find().map(|nvlink| nvlink.describe())));
+    checks.extend(instrumentation);
     checks
 }
 

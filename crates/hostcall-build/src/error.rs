@@ -17,6 +17,10 @@ pub enum Piece {
     Ptxas,
     /// NVIDIA's linker.
     Nvlink,
+    /// LLVM's headers, for the pass that instruments.
+    LlvmHeaders,
+    /// A compiler for it.
+    CppCompiler,
 }
 
 impl Piece {
@@ -36,6 +40,8 @@ impl Piece {
             Piece::Nvlink => {
                 "run `cargo hostcall setup`, or set HOSTCALL_NVLINK to the `nvlink` of a CUDA toolkit that is not older than `ptxas`"
             }
+            Piece::LlvmHeaders => "run `cargo hostcall setup`, or `apt-get install llvm-22-dev`",
+            Piece::CppCompiler => "run `cargo hostcall setup`, or `apt-get install g++`, or set CXX",
         }
     }
 }
@@ -48,6 +54,8 @@ impl fmt::Display for Piece {
             Piece::Lld => "ld.lld",
             Piece::Ptxas => "ptxas",
             Piece::Nvlink => "nvlink",
+            Piece::LlvmHeaders => "LLVM headers, which `--instrument` needs,",
+            Piece::CppCompiler => "C++ compiler, which `--instrument` needs,",
         })
     }
 }
@@ -174,6 +182,20 @@ pub enum BuildError {
     NoKernel {
         /// The kernel crate.
         package: String,
+    },
+    /// A kernel that was to be instrumented is not there.
+    #[error("there is no kernel `{kernel}` to instrument: `kernel=NAME` names a function that is marked with `#[hostcall::kernel]`")]
+    NoSuchKernel {
+        /// Its name.
+        kernel: String,
+    },
+    /// What the environment asks for cannot be read.
+    #[error("HOSTCALL_INSTRUMENT={text}: {source}")]
+    Instrument {
+        /// What was asked for.
+        text: String,
+        /// Why not.
+        source: crate::ParseInstrumentError,
     },
     /// A target that nobody knows.
     #[error(

@@ -9,18 +9,28 @@ use crate::bitcode::{self, Style};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
+use crate::probe::Probe;
 use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
     let gpu = Gpu::nvidia(toolchain, arch);
-    let code = bitcode::image(context, &gpu, |linked, dir| ptx(&context.source.package, &gpu, Style::Kernels, linked, dir))?;
+    let probe = context.probe(toolchain)?;
+    let make = |linked: &Path, dir: &Path| ptx(&context.source.package, &gpu, Style::Kernels, probe.as_ref(), linked, dir);
+    let code = bitcode::image(context, &gpu, probe.as_ref(), make)?;
     Ok(Image::new(ImageKind::Ptx, arch.to_owned(), code))
 }
 
 /// From one module to PTX.
-pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
-    let mut module = bitcode::optimise(package, gpu, style, linked, dir)?;
+pub(crate) fn ptx(
+    package: &str,
+    gpu: &Gpu<'_>,
+    style: Style,
+    probe: Option<&Probe>,
+    linked: &Path,
+    dir: &Path,
+) -> Result<Vec<u8>, BuildError> {
+    let mut module = bitcode::optimise(package, gpu, style, probe, linked, dir)?;
     match style {
         // Whoever loads them may have given lanes little stack.
         Style::Kernels => module = bitcode::with_stack_words(gpu, &module, dir)?,
@@ -52,9 +62,8 @@ fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path
 /// Machine code for exactly `arch`.
 pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas: &Ptxas, arch: &str) -> Result<Image, BuildError> {
     let ptx = build(context, toolchain, crate::NVPTX_ARCH)?;
-    let cubin = cached(&context.source.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| {
-        ptxas.assemble(&ptx.bytes, arch)
-    })?;
+    let cubin =
+        cached(&context.target_dir(), &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
     Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
 }
 

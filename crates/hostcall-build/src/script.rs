@@ -4,10 +4,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::stdlib::{act, build_std_program};
-use crate::{BuildError, BuiltProgram, DeviceToolchain, Piece, ProgramSpec, Target, build_program};
+use crate::{BuildError, BuiltProgram, DeviceToolchain, INSTRUMENT_VARIABLE, Piece, ProgramSpec, Target, build_program, probe};
 
 /// Variables that decide what is built, so that a change of one must run the script again.
-const VARIABLES: [&str; 5] = ["HOSTCALL_TARGETS", "HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "HOSTCALL_PTXAS", "HOSTCALL_PTXAS_FLAGS"];
+const VARIABLES: [&str; 6] =
+    ["HOSTCALL_TARGETS", "HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "HOSTCALL_PTXAS", "HOSTCALL_PTXAS_FLAGS", INSTRUMENT_VARIABLE];
 
 /// A kernel crate that a `build.rs` builds: see [`program`].
 #[derive(Clone, Debug)]
@@ -112,6 +113,7 @@ impl Program {
             default_features: !is_this_package,
             target_dir: Some(shared_target_dir(&out_dir)),
             echo: false,
+            instrument: probe::asked_for()?,
         };
         println!("cargo::rerun-if-changed={}", spec.crate_dir.join("Cargo.toml").display());
         let mut built = match self.with_std {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::Run;
 use crate::nvlink::Nvlink;
+use crate::probe::Parts;
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 
@@ -41,7 +42,9 @@ pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {
     report.add("ptxas", install(found, &mut |progress| install_ptxas(progress), &mut progress));
     let found = || Nvlink::find().map(|nvlink| nvlink.describe());
     report.add("nvlink", install(found, &mut |progress| install_nvlink(progress), &mut progress));
-    if DeviceToolchain::find().is_ok() {
+    if let Ok(device) = DeviceToolchain::find() {
+        let found = || Parts::find(&device).map(|parts| parts.describe());
+        report.add("instrumentation", install(found, &mut |progress| install_headers(device.llvm_major, progress), &mut progress));
         for machine in [Machine::Sim, Machine::Nvptx] {
             let prepared = Sysroot::prepare(&machine, None, &mut progress);
             report.add(&format!("std for {machine}"), prepared.map(|sysroot| format!("in {}", sysroot.dir.display())));
@@ -86,6 +89,13 @@ fn install_device(progress: &mut Progress<'_>) -> Result<(), BuildError> {
         return step(Run::new(rustup).args(arguments), progress);
     }
     Err(BuildError::Missing { piece: Piece::DeviceToolchain, tried: "neither apt-get nor rustup is on PATH".into() })
+}
+
+/// What the pass that instruments is compiled with.
+fn install_headers(llvm_major: u32, progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    let apt = which("apt-get").into_iter().next();
+    let apt = apt.ok_or_else(|| BuildError::Missing { piece: Piece::LlvmHeaders, tried: "apt-get is not on PATH".into() })?;
+    install_packages(&apt, &[&format!("llvm-{llvm_major}-dev"), "g++"], progress)
 }
 
 fn install_packages(apt: &Path, packages: &[&str], progress: &mut Progress<'_>) -> Result<(), BuildError> {

@@ -6,8 +6,13 @@ use std::{env, fs};
 use object::{Object, ObjectSymbol};
 use offload_image::{Image, ImageKind};
 
+use crate::cache::cached;
+use crate::command::Run;
 use crate::context::Context;
-use crate::{BuildError, cargo, flags};
+use crate::instrument;
+use crate::probe::Probe;
+use crate::symbols::EXPORTED;
+use crate::{BuildError, DeviceToolchain, Instrument, bitcode, cargo, flags, recipe};
 
 /// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library
 /// has, and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
@@ -17,6 +22,19 @@ const PROVIDED_ON_AARCH64: &str = "getauxval";
 
 pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     let triple = triple(&context.host.triple, |name| env::var(name).ok());
+    let bytes = match &context.spec.instrument {
+        Some(wanted) => instrumented(context, wanted, &triple)?,
+        None => plain(context, &triple)?,
+    };
+    let symbols = undefined_symbols(&context.source.package, &bytes)?;
+    if !symbols.is_empty() {
+        return Err(BuildError::UndefinedSymbols { package: context.source.package.clone(), symbols });
+    }
+    Ok(Image::new(ImageKind::Sim, triple, bytes))
+}
+
+/// By the host's own toolchain.
+fn plain(context: &Context<'_>, triple: &str) -> Result<Vec<u8>, BuildError> {
     let mut all = flags::common();
     context.source.remap(&mut all);
     // Its build id is a hash over bytes that strip changes; the bundle has a better one.
@@ -27,18 +45,52 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
         .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")
-        .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &triple])
+        .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", triple])
         .args(context.feature_arguments())
         .arg("--manifest-path")
         .arg(&context.source.manifest)
         .arg(cargo::MESSAGES);
     let library = context.artifact(run, "the simulator", std::env::consts::DLL_SUFFIX)?;
-    let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
-    let symbols = undefined_symbols(&context.source.package, &bytes)?;
-    if !symbols.is_empty() {
-        return Err(BuildError::UndefinedSymbols { package: context.source.package.clone(), symbols });
-    }
-    Ok(Image::new(ImageKind::Sim, triple, bytes))
+    fs::read(&library).map_err(BuildError::io("read", &library))
+}
+
+/// By the device toolchain, whose LLVM can be given a pass: crates are compiled to bitcode, and instrumented when they
+/// are one module. Its own `core` comes as machine code.
+fn instrumented(context: &Context<'_>, wanted: &Instrument, triple: &str) -> Result<Vec<u8>, BuildError> {
+    let toolchain = DeviceToolchain::find()?;
+    let probe = Probe::new(wanted, &toolchain)?;
+    let mut all = flags::common();
+    context.source.remap(&mut all);
+    all.extend(instrument::flags().chain(instrument::AS_BITCODE.map(String::from)));
+    let target_dir = context.target_dir();
+    let run = Run::new(&toolchain.cargo)
+        .without_outer_cargo()
+        .dir(&context.source.dir)
+        .env("RUSTC", &toolchain.rustc)
+        .env("CARGO_TARGET_DIR", target_dir.join("sim"))
+        .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
+        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
+        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", triple])
+        .args(context.feature_arguments())
+        .arg("--manifest-path")
+        .arg(&context.source.manifest)
+        .arg(cargo::MESSAGES);
+    let archive = context.artifact(run, "the simulator", ".a")?;
+    let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
+    let (identity, probed) = (toolchain.identity(), probe.identity());
+    cached(&target_dir, &[&bitcode, identity.as_bytes(), &probed, recipe::images(), include_bytes!("sim.rs")], |dir| {
+        let [linked, library, script] = ["linked.bc", "image.so", "exports"].map(|name| dir.join(name));
+        toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(&archive).arg("-o").arg(&linked).output()?;
+        let object = bitcode::for_processor(&toolchain, &probe, &linked, dir)?;
+        let exported: String = EXPORTED.iter().map(|prefix| format!("{prefix}*; ")).collect();
+        fs::write(&script, format!("{{ global: {exported}local: *; }};\n")).map_err(BuildError::io("write", &script))?;
+        let ld = toolchain.ld()?.args(["-shared", "-Bsymbolic", "--gc-sections", "--build-id=none", "--strip-debug"]);
+        // The archive for what is machine code in it: all that was bitcode is in the object.
+        ld.arg("--version-script").arg(&script).arg(&object).arg(&archive).arg("-o").arg(&library).output()?;
+        fs::read(&library).map_err(BuildError::io("read", &library))
+    })
 }
 
 /// Where the simulator will run: where the program runs whose build script we are in, if cargo says so; else on the

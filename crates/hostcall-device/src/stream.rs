@@ -43,6 +43,8 @@ pub mod access;
 pub mod bytes;
 pub mod interval;
 pub mod log;
+#[cfg(all(hostcall_probe, not(target_vendor = "hostcall")))]
+pub(crate) mod probe;
 
 use core::cell::UnsafeCell;
 use core::panic::Location;
@@ -187,7 +189,7 @@ macro_rules! words {
     ($message:ident, $word:ident, $schema:ident) => {
         #[cfg_attr(not(feature = "streams-off"), unsafe(no_mangle))]
         #[cfg_attr(not(any(feature = "streams-off", target_arch = "amdgpu")), used)]
-        static $word: $crate::stream::StreamWord = $crate::stream::StreamWord::new();
+        pub(super) static $word: $crate::stream::StreamWord = $crate::stream::StreamWord::new();
 
         #[cfg(not(feature = "streams-off"))]
         #[unsafe(no_mangle)]

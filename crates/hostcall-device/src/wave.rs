@@ -102,7 +102,21 @@ pub fn sm_id() -> u32 {
 /// Every lane of the workgroup that has not ended must come to the same call.
 #[inline(always)]
 pub fn sync_workgroup() {
+    #[cfg(all(hostcall_probe, not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+    barrier::__hostcall_barrier();
+    #[cfg(not(all(hostcall_probe, not(any(target_arch = "nvptx64", target_arch = "amdgpu")))))]
     arch::sync_group();
+}
+
+/// The simulator's barrier, as a call that an instrumented program's compiler finds.
+#[cfg(all(hostcall_probe, not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+mod barrier {
+    #[cfg(target_vendor = "hostcall")]
+    unsafe extern "C" {
+        pub(super) safe fn __hostcall_barrier();
+    }
+    #[cfg(not(target_vendor = "hostcall"))]
+    pub(super) use crate::stream::probe::__hostcall_barrier;
 }
 
 /// The lanes of a wave that run converged at a place.

@@ -111,6 +111,14 @@ fn from_heap() -> (u64, u64) {
     (base as u64, bytes)
 }
 
+/// Whether an address is in the stack that was reserved for the calling lane's thread: for instrumented programs.
+#[cfg(hostcall_probe)]
+#[unsafe(no_mangle)]
+pub extern "C" fn __hostcall_probe_is_stack(address: u64) -> u32 {
+    let stacks = written();
+    u32::from(stacks.of(wave::group_index() as u64).is_some_and(|base| (base..base + stacks.bytes).contains(&address)))
+}
+
 /// Calls `there(block)` in the own memory of the next lane of a thread's wave, on this lane's stack, and waits for its
 /// return; 0 if there is no such lane.
 ///

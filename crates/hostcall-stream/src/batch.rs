@@ -40,6 +40,12 @@ impl Head {
         dispatches.get(usize::from(self.launch)).copied().unwrap_or_default()
     }
 
+    /// Where its values begin.
+    #[inline(always)]
+    fn first(&self) -> usize {
+        usize::from(self.first & !AFTER_GAP)
+    }
+
     /// What the message says of itself.
     #[inline(always)]
     pub fn header(&self) -> Header {
@@ -116,6 +122,8 @@ pub struct Origin {
 pub struct Batch<'a, M> {
     pub(crate) heads: &'a [Head],
     values: &'a [M],
+    /// Where the first of them lies among those that heads count from.
+    begin: usize,
     /// All values as bytes; of a stream of bytes, messages as [`bytes`](crate::bytes) has them.
     pub(crate) raw: &'a [u8],
     sites: &'a Sites,
@@ -145,11 +153,18 @@ impl<'a, M: Plain> Batch<'a, M> {
 
     /// The messages.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = Delivery<'a, M>> + use<'a, M> {
-        let Self { values, dispatches, .. } = *self;
-        self.heads.iter().map(move |head| Delivery {
-            head,
-            values: &values[usize::from(head.first & !AFTER_GAP)..][..head.values() as usize],
-            dispatches,
+        let Self { values, begin, dispatches, .. } = *self;
+        self.heads.iter().map(move |head| Delivery { head, values: &values[head.first() - begin..][..head.values() as usize], dispatches })
+    }
+
+    /// The messages in pieces, as they come, each of messages of one kernel; `None`: nobody knows which.
+    pub fn by_kernel(&self) -> impl Iterator<Item = (Option<&'static str>, Self)> + use<'a, M> {
+        let whole = *self;
+        let kernel = move |head: &Head| head.dispatch(whole.dispatches).kernel;
+        whole.heads.chunk_by(move |one, other| kernel(one) == kernel(other)).map(move |heads| {
+            let (first, last) = (heads[0], heads[heads.len() - 1]);
+            let (begin, end) = (first.first(), last.first() + last.values() as usize);
+            (kernel(&first), Self { heads, values: &whole.values[begin - whole.begin..end - whole.begin], begin, ..whole })
         })
     }
 
@@ -282,7 +297,7 @@ impl Pending {
         // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the
         // assertion above wants.
         let values = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<M>(), values) };
-        Batch { heads: &self.heads, values, raw: self.raw().1, sites, dispatches: &self.dispatches }
+        Batch { heads: &self.heads, values, begin: 0, raw: self.raw().1, sites, dispatches: &self.dispatches }
     }
 
     /// The messages as bytes.

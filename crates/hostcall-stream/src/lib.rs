@@ -56,7 +56,9 @@ pub use errors::{AttachError, FilterError, StartError, WaitError};
 pub use file::open;
 pub use filter::Filter;
 pub use handler::{Flow, Handler};
-pub use hostcall_abi::stream::{Access, AccessKind, ByteStream, Header, Interval, Log, Message, Policy, Sent, Space, TextStream};
+pub use hostcall_abi::stream::{
+    Access, AccessKind, ByteStream, Header, Interval, Log, Message, Policy, Sent, Space, Step, StepKind, TextStream,
+};
 pub use name::Name;
 pub use named_filter::{NamedFilter, ParseFilterError};
 /// For the crates beside this one.

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use hostcall_build::Instrument;
 use hostcall_stream::sink::Sink;
 use hostcall_stream::{NamedFilter, Policy, Streams, Summary};
 use offload::{Device, Program, Queue};
 
 use super::target::Target;
+use crate::instrument;
 
 /// What is wanted of a program's messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) targets: &'a [Target],
+    pub(crate) instrument: Option<&'a Instrument>,
     pub(crate) filters: &'a [NamedFilter],
     pub(crate) policy: Option<Policy>,
     pub(crate) memory: Option<usize>,
@@ -35,13 +38,14 @@ fn known(streams: &[String]) -> String {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     streams: Streams,
+    instrument: Option<Instrument>,
     sinks: Vec<Arc<dyn Sink>>,
 }
 
 impl Receiver {
     /// Attaches a program; `None`: nobody wants its messages.
     pub(crate) fn start(wanted: &Wanted<'_>, device: &Device, program: &Program) -> Result<Option<Self>, Box<dyn std::error::Error>> {
-        if wanted.targets.is_empty() {
+        if wanted.targets.is_empty() && wanted.instrument.is_none() {
             return Ok(None);
         }
         Target::check(wanted.targets)?;
@@ -72,6 +76,9 @@ impl Receiver {
         for NamedFilter { stream, filter, .. } in wanted.filters {
             builder = builder.filter_named(stream, *filter);
         }
+        if let Some(instrument) = wanted.instrument {
+            builder = instrument::listen(builder, instrument, wanted.policy);
+        }
         if let Some(policy) = wanted.policy {
             builder = builder.policy_of_unlistened(policy);
         }
@@ -80,7 +87,7 @@ impl Receiver {
         }
         let streams = builder.start(device)?;
         streams.attach(program)?;
-        Ok(Some(Self { streams, sinks }))
+        Ok(Some(Self { streams, instrument: wanted.instrument.cloned(), sinks }))
     }
 
     /// Waits for all messages and says what became of them. Whether all that were not to be dropped are where they
@@ -112,7 +119,11 @@ impl Receiver {
 
     /// Completes what is kept, and says so. Whether all is where it belongs, and what has been counted.
     fn complete(self, quiet: bool) -> (bool, Summary) {
-        let Self { streams, sinks } = self;
+        let Self { streams, instrument, sinks } = self;
+        if let Some(wanted) = &instrument {
+            // Asked for, and so said to those who want to hear little, too.
+            eprint!("{}", instrument::findings(&streams, wanted));
+        }
         let summary = Summary { sinks: Vec::new(), ..streams.end() };
         let mut whole = true;
         for sink in sinks {

@@ -193,6 +193,58 @@ pub struct Interval {
 
 message!(Interval { start: u64, end: u64, label: u32, detail: u32 });
 
+/// What a wave has come to, in code that was instrumented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+pub enum StepKind {
+    /// The beginning of a kernel.
+    Kernel = 0,
+    /// The beginning of a block of instructions, none of which is a jump but the last.
+    Block = 1,
+    /// The beginning of such a block that is a loop's first.
+    Loop = 2,
+}
+
+impl StepKind {
+    /// The kind with a number; a block if there is none.
+    #[inline(always)]
+    pub const fn new(number: u32) -> Self {
+        match number {
+            0 => Self::Kernel,
+            2 => Self::Loop,
+            _ => Self::Block,
+        }
+    }
+
+    /// In a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Block => "block",
+            Self::Loop => "loop",
+        }
+    }
+}
+
+/// Lanes of a wave that have come to a block of a function together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct Step {
+    /// A [`StepKind`].
+    pub kind: u32,
+    /// The block's number in its function.
+    pub block: u32,
+    /// How many lanes.
+    pub lanes: u32,
+}
+
+message!(Step { kind: u32, block: u32, lanes: u32 });
+
+/// [`Interval::label`] of those that instrumented code sends: how long a wave took for a kernel.
+pub const OF_KERNEL: u32 = 0;
+/// And how long it waited for the others of its workgroup.
+pub const OF_BARRIER: u32 = 1;
+
 #[cfg(test)]
 mod tests {
     use super::*;

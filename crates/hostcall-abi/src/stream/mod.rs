@@ -55,7 +55,7 @@ pub mod take;
 pub mod unit;
 
 pub use bounds::{Bounds, Place};
-pub use builtin::{Access, AccessKind, Interval, Space};
+pub use builtin::{Access, AccessKind, Interval, Space, Step, StepKind};
 pub use bytes::{ByteLink, ByteStream, TextStream, send_bytes};
 pub use encode::encode;
 pub use gate::Gate;

@@ -21,9 +21,10 @@ use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
 use crate::gpu::Gpu;
+use crate::probe::{self, Probe};
 use crate::progress::Progress;
 use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
-use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, parts, sim, symbols};
+use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -33,11 +34,20 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
     let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
     let state = sysroot.runtime_state()?;
-    let runtime = sysroot.runtime(&state);
+    let wanted = probe::asked_for()?;
+    let runtime = sysroot.runtime(&state, wanted.is_some());
+    let probe = wanted.map(|wanted| Probe::new(&wanted, &sysroot.toolchain)).transpose()?;
+    let probe = probe.as_ref();
     let _progress = Progress::of(format!("{name} for {}", sysroot.machine));
     let image = match &sysroot.machine {
-        Machine::Sim => shared_library(sysroot, &runtime, &name, &arguments, &scratch.0)?,
-        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &runtime, &name, &arguments, &scratch.0)?,
+        Machine::Sim => {
+            let arguments = match probe {
+                Some(probe) => instrumented(sysroot, probe, &arguments, &scratch.0)?,
+                None => arguments,
+            };
+            shared_library(sysroot, &runtime, &name, &arguments, &scratch.0)?
+        }
+        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &runtime, probe, &name, &arguments, &scratch.0)?,
     };
     let kind = if std::env::var_os(HARNESS_VARIABLE).is_some() { HARNESS_NOTE } else { PROGRAM_NOTE };
     let mut bundle = ProgramBundle::new(name, vec![image]);
@@ -110,7 +120,14 @@ fn after<'a>(arguments: &'a [String], key: &str) -> Option<&'a str> {
 }
 
 /// PTX or a code object.
-fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
+fn gpu_image(
+    sysroot: &Sysroot,
+    runtime: &Path,
+    probe: Option<&Probe>,
+    name: &str,
+    arguments: &[String],
+    dir: &Path,
+) -> Result<Image, BuildError> {
     let toolchain = &sysroot.toolchain;
     let files = |suffix: &str| arguments.iter().filter(|argument| argument.ends_with(suffix)).map(PathBuf::from).collect::<Vec<_>>();
     let (objects, archives) = (files(".o"), files(".rlib"));
@@ -139,15 +156,15 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let public = format!("-internalize-public-api-file={}", exports.display());
 
     // What nobody reaches goes first, and what debuggers want to know, which no image here carries: all that follows is
-    // text, and there is a fiftieth of it.
+    // text, and there is a fiftieth of it. (The pass that instruments wants to know it, too.)
     let with_slots = VARIADIC.map(|name| format!("{C_PREFIX}{name}"));
     keep(&visible.iter().copied().chain(with_slots.iter().map(String::as_str)).collect::<Vec<_>>())?;
-    let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=internalize,globaldce"]);
+    let opt = toolchain.llvm("opt").args(probe.is_none().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
     let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
     let text = variadic::lower(&text);
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx
-        && in_parts(arguments)
+        && in_parts(arguments, probe)
         && with_functions == text
         && let Some(ptx) = ptx_in_parts(sysroot, name, &text, &own, &ours)?
     {
@@ -174,17 +191,17 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     }
     match &sysroot.machine {
         Machine::Amdgpu { arch } => {
-            let code = amdgpu::code_object(name, &Gpu::amd(toolchain, arch), Style::Program, &reached, dir)?;
+            let code = amdgpu::code_object(name, &Gpu::amd(toolchain, arch), Style::Program, probe, &reached, dir)?;
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
         _ => {
-            if in_parts(arguments) && with_functions != text {
+            if in_parts(arguments, probe) && with_functions != text {
                 let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
                 if let Some(ptx) = ptx_in_parts(sysroot, name, &text, &own, &ours)? {
                     return Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, ptx));
                 }
             }
-            let ptx = nvptx::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?;
+            let ptx = nvptx::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), Style::Program, probe, &reached, dir)?;
             Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
         }
     }
@@ -203,8 +220,9 @@ fn ptx_in_parts(sysroot: &Sysroot, name: &str, module: &str, own: &Path, librari
 
 /// Whether a program is compiled in parts, which takes less time at each link and gives slower code: one that is not to
 /// be optimised. `HOSTCALL_PARTS` says it for all (`1`, `0`).
-fn in_parts(arguments: &[String]) -> bool {
+fn in_parts(arguments: &[String], probe: Option<&Probe>) -> bool {
     match std::env::var(PARTS_VARIABLE).as_deref() {
+        _ if probe.is_some() => false,
         Ok("1") => true,
         Ok("0") => false,
         _ => arguments.iter().any(|argument| argument == "-O0"),
@@ -231,6 +249,38 @@ fn joined(sysroot: &Sysroot, libraries: &[&PathBuf], dir: &Path) -> Result<PathB
     let file = dir.join("libraries.bc");
     fs::write(&file, module).map_err(BuildError::io("write", &file))?;
     Ok(file)
+}
+
+/// The arguments of a link for the simulator with one object file, which is instrumented, instead of all that are
+/// bitcode. Crates stay behind it, for what is machine code in them.
+fn instrumented(sysroot: &Sysroot, probe: &Probe, arguments: &[String], dir: &Path) -> Result<Vec<String>, BuildError> {
+    let is_object = |argument: &&String| argument.ends_with(".o") && is_bitcode(Path::new(argument));
+    let is_crate = |argument: &&String| argument.ends_with(".rlib") && !Path::new(argument).starts_with(&sysroot.dir);
+    let [own, linked] = ["own.bc", "linked.bc"].map(|name| dir.join(name));
+    let link = |to: &Path| sysroot.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
+    link(&own).args(arguments.iter().filter(is_object)).output()?;
+    // As for GPUs: what one needs is in one before it the second time.
+    let crates: Vec<&String> = arguments.iter().filter(is_crate).collect();
+    link(&linked).arg("--only-needed").arg(&own).args(crates.iter().chain(&crates)).output()?;
+    let object = bitcode::for_processor(&sysroot.toolchain, probe, &linked, dir)?;
+    let first = arguments.iter().position(|argument| is_object(&argument)).unwrap_or(0);
+    let mut changed = Vec::with_capacity(arguments.len());
+    for (at, argument) in arguments.iter().enumerate() {
+        if at == first {
+            changed.push(object.display().to_string());
+        }
+        if !is_object(&argument) {
+            changed.push(argument.clone());
+        }
+    }
+    Ok(changed)
+}
+
+/// Whether a file begins as LLVM's bitcode does. (rustc's list of symbols is machine code.)
+fn is_bitcode(file: &Path) -> bool {
+    let mut magic = [0; 4];
+    let read = fs::File::open(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut magic));
+    read.is_ok() && magic == *b"BC\xc0\xde"
 }
 
 /// What `libc` and others link with on Linux.

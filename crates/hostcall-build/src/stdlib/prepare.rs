@@ -12,8 +12,9 @@ use super::{known, overlay, runtime, tools};
 use crate::cache::{Lock, Scratch, cache_directory};
 use crate::command::Run;
 use crate::flags::C_OF_X86_64;
+use crate::probe::Probe;
 use crate::toolchain::vendored;
-use crate::{BuildError, DeviceToolchain, Piece};
+use crate::{BuildError, DeviceToolchain, Instrument, Piece};
 
 impl Sysroot {
     /// The sysroot for `machine`, built if it is not there yet: that takes a minute, and `progress` is told what is
@@ -36,6 +37,21 @@ impl Sysroot {
         tools::install(&sysroot.tools, &program)?;
         runtime::refresh(&sysroot, &cache, &mut progress)?;
         Ok(sysroot)
+    }
+
+    /// Makes ready what instrumented programs need besides: the pass, and a runtime that has the functions which it
+    /// calls. A cargo that is to build them is given [`INSTRUMENT_VARIABLE`](crate::INSTRUMENT_VARIABLE), and a
+    /// directory of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Missing`] without LLVM's headers or a C++ compiler; [`BuildError::Failed`] if something does not
+    /// compile.
+    pub fn prepare_instrumented(&self, wanted: &Instrument, mut progress: impl FnMut(&str)) -> Result<(), BuildError> {
+        Probe::new(wanted, &self.toolchain)?;
+        let cache = cache_directory("std")?;
+        let _lock = Lock::take(&cache.join(format!("{}.lock", self.machine)), || progress(WAITING))?;
+        runtime::build(self, &cache, &self.runtime_state()?, Some(wanted), &mut progress)
     }
 
     /// The sysroot of the toolchain that is there now.

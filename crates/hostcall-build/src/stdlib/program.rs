@@ -9,7 +9,9 @@ use super::machine::Machine;
 use super::sysroot::Sysroot;
 use crate::command::Run;
 use crate::source::Source;
-use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target, assemble_cached, cargo};
+use crate::{
+    BuildError, BuiltProgram, HostToolchain, INSTRUMENT_VARIABLE, INSTRUMENTED_DIR, ProgramSpec, Ptxas, Target, assemble_cached, cargo,
+};
 
 /// Builds the package in `spec.crate_dir`, whose only program is an ordinary `fn main()`, for all targets of `spec`.
 /// std is built where that has not been done yet, and `progress` told so. `tool` is as for [`Sysroot::prepare`].
@@ -24,6 +26,9 @@ pub fn build_std_program(spec: &ProgramSpec, tool: Option<&Path>, mut progress: 
     let mut warnings = Vec::new();
     for target in &spec.targets {
         let sysroot = Sysroot::prepare(&Machine::of(target), tool, &mut progress)?;
+        if let Some(wanted) = &spec.instrument {
+            sysroot.prepare_instrumented(wanted, &mut progress)?;
+        }
         let image = build(spec, &source, &sysroot, &mut warnings)?;
         images.push(match target {
             Target::Cubin { arch } => Image::new(ImageKind::Cubin, arch.clone(), assemble_cached(&Ptxas::find()?, &image.bytes, arch)?),
@@ -40,7 +45,11 @@ fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, warnings: &mut 
         .variables()?
         .into_iter()
         .fold(run, |run, (name, value)| run.env(name, value))
-        .env("CARGO_TARGET_DIR", &source.target_dir)
+        .env(
+            "CARGO_TARGET_DIR",
+            if spec.instrument.is_some() { source.target_dir.join(INSTRUMENTED_DIR) } else { source.target_dir.clone() },
+        )
+        .env(INSTRUMENT_VARIABLE, spec.instrument.as_ref().map(ToString::to_string).unwrap_or_default())
         .args(["build", "--release", "--bins", "--package", &source.package, "--target", &sysroot.machine.name()])
         .args(sysroot.settings().iter().map(|setting| format!("--config={setting}")))
         .args(spec.features.iter().map(|feature| format!("--features={feature}")))

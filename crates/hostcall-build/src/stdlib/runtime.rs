@@ -16,7 +16,7 @@ use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
 use crate::source::{Source, beside};
 use crate::symbols::{C_PREFIX, VISIBLE, linked_name};
-use crate::{BuildError, HostToolchain, bitcode, cargo, flags, panics, recipe, symbols};
+use crate::{BuildError, HostToolchain, Instrument, bitcode, cargo, flags, instrument, panics, recipe, symbols};
 
 /// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the
 /// linker's included. `None` where there are no sources, as where only images and programs were brought: there nothing
@@ -36,12 +36,33 @@ fn state(crate_dir: &Path) -> Result<String, BuildError> {
 pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
     let crate_dir = source_directory()?;
     let state = state(&crate_dir)?;
-    let (file, stamp) = (sysroot.runtime(&state), sysroot.stamp());
+    build(sysroot, cache, &state, None, progress)?;
+    let stamp = sysroot.stamp();
+    if fs::read_to_string(&stamp).is_ok_and(|found| found == state) {
+        return Ok(());
+    }
+    // Links may be reading it.
+    let fresh = stamp.with_extension(std::process::id().to_string());
+    fs::write(&fresh, state).map_err(BuildError::io("write", &fresh))?;
+    fs::rename(&fresh, &stamp).map_err(BuildError::io("write", &stamp))
+}
+
+/// Builds the runtime in that state, if it is not there: the one that instrumented programs are linked with, if
+/// something is wanted of them.
+pub(crate) fn build(
+    sysroot: &Sysroot,
+    cache: &Path,
+    state: &str,
+    wanted: Option<&Instrument>,
+    progress: &mut impl FnMut(&str),
+) -> Result<(), BuildError> {
+    let crate_dir = source_directory()?;
+    let file = sysroot.runtime(state, wanted.is_some());
     if !file.is_file() {
         progress(&format!("building the runtime for {}", sysroot.machine));
         let host = HostToolchain::find()?;
         let source = Source::of_package(&host, &crate_dir, Some(&target_dir(cache, &crate_dir)))?;
-        let spec = ProgramSpec::new(&crate_dir);
+        let spec = ProgramSpec { instrument: wanted.cloned(), ..ProgramSpec::new(&crate_dir) };
         let context = Context::new(&spec, &host, source);
         let scratch = Scratch::new(cache)?;
         let made = match &sysroot.machine {
@@ -53,13 +74,7 @@ pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut
         fs::create_dir_all(place).map_err(BuildError::io("create", place))?;
         fs::rename(&made, &file).map_err(BuildError::io("write", &file))?;
     }
-    if fs::read_to_string(&stamp).is_ok_and(|found| found == state) {
-        return Ok(());
-    }
-    // Links may be reading it.
-    let fresh = stamp.with_extension(std::process::id().to_string());
-    fs::write(&fresh, state).map_err(BuildError::io("write", &fresh))?;
-    fs::rename(&fresh, &stamp).map_err(BuildError::io("write", &stamp))
+    Ok(())
 }
 
 /// Where the runtime with those sources is compiled. Cargo knows the crates of a workspace by where they lie in it: in
@@ -80,7 +95,9 @@ fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, B
     fs::write(&replaced, with_c_names(&panics::replace(&text))).map_err(BuildError::io("write", &replaced))?;
     let visible: Vec<&str> = names.exported(&VISIBLE).map(linked_name).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
-    let opt = gpu.toolchain.llvm("opt").arg("-passes=internalize,globaldce");
+    // That of an instrumented program has line tables, and is none of what is instrumented.
+    let opt =
+        gpu.toolchain.llvm("opt").args(context.spec.instrument.is_some().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
     opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
     Ok(module)
 }
@@ -104,9 +121,12 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     let host = context.host;
     let mut all = flags::common();
     context.source.remap(&mut all);
+    if context.spec.instrument.is_some() {
+        all.extend(instrument::flags());
+    }
     let run = context
         .host_cargo()
-        .env("CARGO_TARGET_DIR", &context.source.target_dir)
+        .env("CARGO_TARGET_DIR", context.target_dir())
         .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")

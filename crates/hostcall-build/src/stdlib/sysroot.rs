@@ -83,9 +83,11 @@ impl Sysroot {
         self.toolchain.version.split_whitespace().nth(1).unwrap_or(&self.toolchain.version)
     }
 
-    /// The runtime of that state.
-    pub(crate) fn runtime(&self, state: &str) -> PathBuf {
-        self.dir.join("runtime").join(state).join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
+    /// The runtime of that state, or the one that instrumented programs are linked with.
+    pub(crate) fn runtime(&self, state: &str, instrumented: bool) -> PathBuf {
+        let name = if instrumented { "instrumented" } else { "runtime" };
+        let suffix = if self.machine.is_gpu() { "bc" } else { "o" };
+        self.dir.join("runtime").join(state).join(format!("{name}.{suffix}"))
     }
 
     /// Holds the state of the runtime that this program links with. It changes with the runtime and with how programs

@@ -14,8 +14,9 @@ use super::foreign;
 use super::linker::{HARNESS_VARIABLE, PARTS_VARIABLE};
 use super::sysroot::{STATE_VARIABLE, Sysroot};
 use super::unwinding;
-use crate::BuildError;
 use crate::flags::{self, KERNEL_FEATURES};
+use crate::instrument;
+use crate::{BuildError, INSTRUMENT_VARIABLE};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let name = sysroot.machine.name();
@@ -37,11 +38,16 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         if call.crate_name.as_deref() == Some(PROBE) {
             command.args(["--cfg", RUSTIX_CALLS_C]);
         }
+        let instrumented = std::env::var_os(INSTRUMENT_VARIABLE).is_some_and(|value| !value.is_empty());
+        if instrumented {
+            command.args(instrument::flags());
+            command.args(instrument::AS_BITCODE.into_iter().filter(|_| !sysroot.machine.is_gpu()));
+        }
         if sysroot.machine.is_gpu() {
             // The runtime is C's library, and no other is linked.
             command.arg("-Zlink-native-libraries=no");
             // No image for a GPU has it, and of a large program's bitcode it is most.
-            command.arg("-Cdebuginfo=0");
+            command.args((!instrumented).then_some("-Cdebuginfo=0"));
             // Others have no kernels, and some refuse to be compiled with any feature (`unstable_features`).
             if call.knows_kernels && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
@@ -226,11 +232,13 @@ fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
     if std::env::var_os(STATE_VARIABLE).is_some() {
         changed += &format!("\n# env-dep:{STATE_VARIABLE}={}\n", sysroot.runtime_state()?);
     }
-    // Cargo compares what it was then with what it is.
-    changed += &match std::env::var(PARTS_VARIABLE) {
-        Ok(value) => format!("\n# env-dep:{PARTS_VARIABLE}={value}\n"),
-        Err(_) => format!("\n# env-dep:{PARTS_VARIABLE}\n"),
-    };
+    // Cargo compares what they were then with what they are.
+    for variable in [PARTS_VARIABLE, INSTRUMENT_VARIABLE] {
+        changed += &match std::env::var(variable) {
+            Ok(value) => format!("\n# env-dep:{variable}={value}\n"),
+            Err(_) => format!("\n# env-dep:{variable}\n"),
+        };
+    }
     fs::write(&file, changed).map_err(BuildError::io("write", &file))
 }
 

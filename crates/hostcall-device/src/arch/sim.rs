@@ -144,10 +144,11 @@ pub(crate) fn is_private(_: *const u8) -> bool {
     false
 }
 
-/// Which memory an address is in: there is one.
+/// Which memory an address is in.
 #[inline(always)]
-pub(crate) fn space(_: *const u8) -> Space {
-    Space::Global
+pub(crate) fn space(address: *const u8) -> Space {
+    // SAFETY: called by a simulated lane.
+    Space::new(u64::from(unsafe { (ops().space)(address as usize) }))
 }
 
 /// Ends the calling lane.

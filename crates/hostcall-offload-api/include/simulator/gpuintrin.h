@@ -26,7 +26,7 @@ extern "C" {
 typedef _Bool offload_bool;
 #endif
 
-/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 5. */
+/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 6. */
 struct offload_lane_info {
     uint32_t lane, wave_size, wave, sm;
     uint32_t group[3], groups[3], local[3], local_size[3];
@@ -50,6 +50,7 @@ struct offload_sim_ops {
     uint64_t *(*lane_word)(void);
     void (*wake_patient)(uint32_t what);
     const struct offload_group_memory *(*group_memory)(void);
+    uint32_t (*space)(size_t address);
 };
 
 /* Each source of an image has these: the linker keeps one of each. */
@@ -57,7 +58,7 @@ struct offload_sim_ops {
 extern OFFLOAD_WORD_ const struct offload_sim_ops *__hostcall_sim_ops;
 extern OFFLOAD_WORD_ const uint32_t __hostcall_sim_version;
 const struct offload_sim_ops *__hostcall_sim_ops = NULL;
-const uint32_t __hostcall_sim_version = 5;
+const uint32_t __hostcall_sim_version = 6;
 
 #define __gpu_private
 #define __gpu_constant const

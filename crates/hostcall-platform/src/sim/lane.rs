@@ -159,6 +159,11 @@ impl Lane {
         here >= self.stack.limit + super::arena::PAGE + OPERATION_STACK
     }
 
+    /// Whether an address is in its stack.
+    pub(super) fn is_on_stack(&self, address: usize) -> bool {
+        self.stack.contains(address)
+    }
+
     /// What the signal handler needs: the way out of the fiber, and the lane's stack.
     pub(super) fn trap(&self) -> Option<(CoroutineTrapHandler<LaneEnd>, LaneStack)> {
         Some((self.trap.get()?, self.stack))

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use hostcall_abi::sim::{FOR_WAVES, GroupMemory, LaneInfo, SimOps};
+use hostcall_abi::stream::Space;
 
 use super::group::LOOK_AGAIN;
 use super::lane::{self, Lane, Meeting};
@@ -28,6 +29,7 @@ pub(super) static OPS: SimOps = SimOps {
     lane_word,
     wake_patient,
     group_memory,
+    space,
 };
 
 /// The calling lane. Its stack is checked, and whether its kernel was ended.
@@ -225,6 +227,22 @@ unsafe extern "C" fn group_scratch() -> *mut u8 {
 
 unsafe extern "C" fn group_memory() -> *const GroupMemory {
     enter().wave.group.memory()
+}
+
+unsafe extern "C" fn space(address: usize) -> u32 {
+    let lane = lane::current();
+    assert!(!lane.is_null(), "a simulator operation was called outside of a kernel");
+    // SAFETY: as in `enter`.
+    let lane = unsafe { &*lane };
+    let GroupMemory { declared, end, .. } = *lane.wave.group.memory();
+    let space = if lane.is_on_stack(address) {
+        Space::Private
+    } else if (declared..end).contains(&address) {
+        Space::Shared
+    } else {
+        Space::Global
+    };
+    space as u32
 }
 
 unsafe extern "C" fn exit_lane() -> ! {

@@ -55,6 +55,13 @@ pub(super) struct LaneStack {
     base: usize,
 }
 
+impl LaneStack {
+    /// Whether an address is in it.
+    pub(super) fn contains(&self, address: usize) -> bool {
+        (self.limit..self.base).contains(&address)
+    }
+}
+
 fn address(n: usize) -> StackPointer {
     NonZeroUsize::new(n).expect("no mapping is at address 0")
 }

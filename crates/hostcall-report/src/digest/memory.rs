@@ -1,7 +1,7 @@
 //! What lanes did to memory.
 
 use hostcall_stream::file::{Message, Replay};
-use hostcall_stream::handlers::{BankConflicts, Banks, CacheLines, Conflicts, Heat, HeatMap, Lines};
+use hostcall_stream::handlers::{BankConflicts, Banks, ByKernel, CacheLines, Conflicts, Heat, HeatMap, Kernels, Lines};
 use hostcall_stream::{Access, Handler, Report, Space};
 
 use super::grid::Grid;
@@ -14,8 +14,8 @@ pub(crate) struct Memory {
 
 struct Kept {
     heat: (HeatMap, Heat),
-    lines: (CacheLines, Lines),
-    conflicts: (BankConflicts, Conflicts),
+    lines: (ByKernel<CacheLines>, Kernels<Lines>),
+    conflicts: (ByKernel<BankConflicts>, Kernels<Conflicts>),
     /// By address, over time if messages have one, else over their number.
     grid: Grid,
     timed: bool,
@@ -33,8 +33,8 @@ impl Default for Memory {
         let kept = Kept {
             // A quarter of what the handler keeps by itself: 15 MB.
             heat: (HeatMap::pages(PAGE).only(&SHARED_BY_ALL).limit(1 << 18).rows(32), Heat::default()),
-            lines: (CacheLines::default(), Lines::default()),
-            conflicts: (BankConflicts::of(Banks::nvidia()), Conflicts::default()),
+            lines: (ByKernel(CacheLines::default()), Kernels::default()),
+            conflicts: (ByKernel(BankConflicts::of(Banks::nvidia())), Kernels::default()),
             grid: Grid::new(6, 512, 192),
             timed: false,
             first: None,
@@ -65,11 +65,11 @@ impl Memory {
         self.kept.heat.0.report(&self.kept.heat.1)
     }
 
-    pub(crate) fn lines(&self) -> (&Lines, Report) {
+    pub(crate) fn lines(&self) -> (&Kernels<Lines>, Report) {
         (&self.kept.lines.1, self.kept.lines.0.report(&self.kept.lines.1))
     }
 
-    pub(crate) fn conflicts(&self) -> (&Conflicts, Report) {
+    pub(crate) fn conflicts(&self) -> (&Kernels<Conflicts>, Report) {
         (&self.kept.conflicts.1, self.kept.conflicts.0.report(&self.kept.conflicts.1))
     }
 }

@@ -1,8 +1,9 @@
 //! What was accessed, when, and how well.
 
 use hostcall_stream::Sites;
+use hostcall_stream::handlers::{BankUse, Conflicts, LineUse, Lines};
 
-use super::{Figure, Section, Table, place};
+use super::{Figure, Section, Table, name, place};
 use crate::digest::{Grid, Memory, PAGE};
 use crate::draw::{self, Chart, Heat, Scale, Unit, count, number};
 
@@ -16,7 +17,8 @@ pub(super) fn section(memory: &Memory, places: &Sites) -> Section {
     let (heat, (lines, mut line_report), (conflicts, mut conflict_report)) = (memory.heat(), memory.lines(), memory.conflicts());
     line_report.name_sites(places);
     conflict_report.name_sites(places);
-    let (used, banks) = (lines.all(), conflicts.all());
+    let used = lines.all().into_iter().fold(LineUse::default(), |all, (_, lines)| all + lines.all());
+    let banks = conflicts.all().into_iter().fold(BankUse::default(), |all, (_, conflicts)| all + conflicts.all());
     section.lines = heat.lines.clone();
     if used.accesses > 0 {
         let efficiency = used.efficiency().unwrap_or(0.0);
@@ -47,21 +49,23 @@ pub(super) fn section(memory: &Memory, places: &Sites) -> Section {
     }));
     section.tables.extend(heat.tables.iter().skip(1).map(Table::from));
     if used.accesses > 0 {
-        let mut rows: Vec<_> = lines.rows();
+        let of = |(kernel, lines): (_, &Lines)| lines.rows().into_iter().map(move |(site, kind, used)| (kernel, site, kind, used));
+        let mut rows: Vec<_> = lines.all().into_iter().flat_map(of).collect();
         rows.sort_by_key(|(.., used)| std::cmp::Reverse(used.sectors));
         let bars: Vec<_> = rows
             .iter()
             .take(PLACES)
-            .map(|(site, kind, used)| (format!("{}, {}", place(places, *site), kind.name()), used.efficiency().unwrap_or(0.0)))
+            .map(|(kernel, site, kind, used)| (bar(*kernel, &place(places, *site), kind.name()), used.efficiency().unwrap_or(0.0)))
             .collect();
         let tip = |i: usize| {
             let (.., used) = rows[i];
             format!(
-                "{}\n{:.1} % of the bytes in touched sectors are needed\n{} sectors, {} would do",
+                "{}\n{:.1} % of the bytes in touched sectors are needed\n{} sectors, {} would do\nan access: {}",
                 bars[i].0,
                 bars[i].1,
                 count(used.sectors),
-                count(used.least_sectors)
+                count(used.least_sectors),
+                used.in_words()
             )
         };
         let mut chart = draw::bars(&bars, Scale::new(0.0, 100.0, Unit::Plain), tip);
@@ -71,23 +75,26 @@ pub(super) fn section(memory: &Memory, places: &Sites) -> Section {
         section.charts.push(chart);
     }
     if banks.accesses > 0 {
-        let mut rows = conflicts.rows();
+        let of =
+            |(kernel, conflicts): (_, &Conflicts)| conflicts.rows().into_iter().map(move |(site, kind, used)| (kernel, site, kind, used));
+        let mut rows: Vec<_> = conflicts.all().into_iter().flat_map(of).collect();
         rows.sort_by_key(|(.., used)| std::cmp::Reverse(used.extra));
         let per_access = |extra: u64, accesses: u64| extra as f64 / accesses.max(1) as f64;
         let bars: Vec<_> = rows
             .iter()
             .take(PLACES)
-            .map(|(site, kind, used)| (format!("{}, {}", place(places, *site), kind.name()), per_access(used.extra, used.accesses)))
+            .map(|(kernel, site, kind, used)| (bar(*kernel, &place(places, *site), kind.name()), per_access(used.extra, used.accesses)))
             .collect();
         let most = bars.iter().map(|bar| bar.1).fold(0.0, f64::max);
         let tip = |i: usize| {
             let (.., used) = rows[i];
             format!(
-                "{}\n{} cycles too many in {} accesses\nat worst {} cycles at once",
+                "{}\n{} cycles too many in {} accesses\nat worst {} cycles at once\nan access: {}",
                 bars[i].0,
                 count(used.extra),
                 count(used.accesses),
-                count(used.worst)
+                count(used.worst),
+                used.in_words()
             )
         };
         let mut chart = draw::bars(&bars, Scale::up_to(most, Unit::Plain), tip);
@@ -97,6 +104,12 @@ pub(super) fn section(memory: &Memory, places: &Sites) -> Section {
         section.charts.push(chart);
     }
     section
+}
+
+/// What a bar is of: kernel, if it is known, place, and what is done there.
+fn bar(kernel: Option<&str>, place: &str, kind: &str) -> String {
+    let kernel = kernel.map(|kernel| format!("{}: ", name(kernel))).unwrap_or_default();
+    format!("{kernel}{place}, {kind}")
 }
 
 /// Accesses by address and time.

@@ -2,7 +2,7 @@
 
 use hostcall_abi::stream::{Access, AccessKind, Space};
 
-use super::{Table, waves};
+use super::{Table, mean, some, waves};
 use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
@@ -138,6 +138,25 @@ impl BankUse {
         self.cycles = self.cycles.saturating_add(other.cycles);
         self.extra = self.extra.saturating_add(other.extra);
         self.worst = self.worst.max(other.worst);
+    }
+}
+
+impl BankUse {
+    /// What an access of a wave takes on average, in words: `32 lanes take 32 cycles, 1 would do`.
+    pub fn in_words(&self) -> String {
+        let [lanes, cycles, least] = [self.lanes, self.cycles, self.cycles.saturating_sub(self.extra)].map(|all| mean(all, self.accesses));
+        let rest = if self.extra > 0 { format!(", {least} would do") } else { String::new() };
+        let (lanes, cycles) = (some(&lanes, "lane takes", "lanes take"), some(&cycles, "cycle", "cycles"));
+        format!("{lanes} {cycles}{rest}")
+    }
+}
+
+impl std::ops::Add for BankUse {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self.merge(&other);
+        self
     }
 }
 

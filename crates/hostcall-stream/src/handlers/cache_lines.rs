@@ -2,7 +2,7 @@
 
 use hostcall_abi::stream::{Access, AccessKind, Space};
 
-use super::{Table, percent, waves};
+use super::{Table, mean, percent, some, waves};
 use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
@@ -58,10 +58,27 @@ impl LineUse {
         self.least_sectors = self.least_sectors.saturating_add(other.least_sectors);
     }
 
+    /// What an access of a wave touches on average, in words: `32 lanes touch 32 sectors, 4 would do`.
+    pub fn in_words(&self) -> String {
+        let [lanes, sectors, least] = [self.lanes, self.sectors, self.least_sectors].map(|all| mean(all, self.accesses));
+        let rest = if self.sectors > self.least_sectors { format!(", {least} would do") } else { String::new() };
+        let (lanes, sectors) = (some(&lanes, "lane touches", "lanes touch"), some(&sectors, "sector", "sectors"));
+        format!("{lanes} {sectors}{rest}")
+    }
+
     /// Coalescing: the share of the bytes in touched sectors that the waves need, in percent; `None`: there were no
     /// accesses.
     pub fn efficiency(&self) -> Option<f64> {
         percent(self.bytes, self.sectors.saturating_mul(1 << SECTOR_LOG2))
+    }
+}
+
+impl std::ops::Add for LineUse {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self.merge(&other);
+        self
     }
 }
 
@@ -200,6 +217,11 @@ mod tests {
         assert_eq!(said(wave(4, |_| 0x1000)), (1, 1, 1, 1, Some(12.5)), "all the same");
         assert_eq!(said(wave(4, |lane| 0x1000 + 128 * lane)), (32, 1, 32, 4, Some(12.5)), "a line each");
         assert_eq!(said(wave(16, |lane| 0x1000 + 16 * lane)), (4, 4, 16, 16, Some(100.0)), "16 bytes each");
+        assert_eq!(wave(4, |lane| 0x1000 + 128 * lane).in_words(), "32 lanes touch 32 sectors, 4 would do");
+        assert_eq!(wave(4, |lane| 0x1000 + 4 * lane).in_words(), "32 lanes touch 4 sectors");
+        let mut two = wave(4, |lane| 0x1004 + 4 * lane);
+        two.merge(&wave(4, |lane| 0x1000 + 4 * lane));
+        assert_eq!(two.in_words(), "32 lanes touch 4.5 sectors, 4 would do");
     }
 
     fn access() -> impl Strategy<Value = Access> + Clone {

@@ -7,16 +7,19 @@
 //! | [`BankConflicts`] | [`Access`](crate::Access) | cycles that workgroup memory takes, against the least it needs |
 //! | [`Intervals`] | [`Interval`](crate::Interval) | how long what was measured took, by label |
 //! | [`Blocks`] | [`Interval`](crate::Interval) | when each workgroup ran, and on which SM |
+//! | [`Steps`] | [`Step`](crate::Step) | blocks of instrumented code that waves come to, and with how many lanes |
 //! | [`Logger`] | [`Log`](crate::Log) | lines of a log, formatted |
 //! | [`Histogram`] | any | how a number is distributed |
 //! | [`Counts`] | any | how often each value of a key comes |
 //! | [`TopK`] | any | the same for keys without number, about |
+//! | [`ByKernel`] | any | what another handler finds out, for each kernel by itself |
 //!
 //! Numbers that a device sends are believed, but do no harm: sums stop at their largest value, and each handler says
 //! how much memory it takes at most on each thread. What is beyond is counted, and the report says so.
 
 mod bank_conflicts;
 mod blocks;
+mod by_kernel;
 mod cache_lines;
 mod counts;
 mod distribution;
@@ -24,6 +27,7 @@ mod heat_map;
 mod histogram;
 mod intervals;
 mod logger;
+mod steps;
 #[cfg(test)]
 mod testing;
 mod top_k;
@@ -34,6 +38,7 @@ use std::hash::Hash;
 
 pub use bank_conflicts::{BankConflicts, BankUse, Banks, Conflicts};
 pub use blocks::{Block, Blocks, Timeline};
+pub use by_kernel::{ByKernel, Kernels};
 pub use cache_lines::{CacheLines, LineUse, Lines};
 pub use counts::{Counted, Counts};
 pub use distribution::Distribution;
@@ -41,6 +46,7 @@ pub use heat_map::{Heat, HeatMap, Traffic};
 pub use histogram::Histogram;
 pub use intervals::{Intervals, Measured, Times};
 pub use logger::{LogLine, Logged, Logger};
+pub use steps::{StepKey, StepUse, Stepped, Steps};
 pub use top_k::{Sketch, TopK};
 
 /// A table by keys that a device may have chosen.
@@ -54,6 +60,17 @@ fn bounded<K: Eq + Hash, V: Default>(table: &mut Table<K, V>, key: K, limit: usi
 /// `part` of `all`, in percent.
 fn percent(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| 100.0 * part as f64 / all as f64)
+}
+
+/// `all` of `count` things, of each of them on average, for people: with a digit behind the point where it has one.
+fn mean(all: u64, count: u64) -> String {
+    let text = format!("{:.1}", all as f64 / count.max(1) as f64);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// A number with the word for one or for several.
+fn some(number: &str, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == "1" { one } else { several })
 }
 
 /// The keys and how often they came, the most frequent ones first.

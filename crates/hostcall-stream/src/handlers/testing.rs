@@ -14,6 +14,7 @@ use crate::sites::Sites;
 #[derive(Clone, Debug)]
 pub(crate) struct Message<M> {
     header: Header,
+    dispatch: Dispatch,
     pub(crate) values: Vec<M>,
 }
 
@@ -35,7 +36,12 @@ impl<M: Plain> Message<M> {
             time: None,
             from: From::default(),
         };
-        Self { header, values }
+        Self { header, dispatch: Dispatch::default(), values }
+    }
+
+    pub(crate) fn of(mut self, dispatch: Dispatch) -> Self {
+        self.dispatch = dispatch;
+        self
     }
 
     pub(crate) fn at(mut self, site: u32) -> Self {
@@ -73,12 +79,12 @@ pub(crate) fn kept<M: Plain, H: Handler<M>>(handler: &H, messages: &[Message<M>]
     let mut states: Vec<H::State> = (0..threads).map(|_| H::State::default()).collect();
     for (i, messages) in messages.chunks(together).enumerate() {
         let mut pending = Pending::default();
-        for Message { header, values } in messages {
+        for Message { header, dispatch, values } in messages {
             let units = size_of_val(values.as_slice()) / 4;
             for (unit, bytes) in pending.room(units).iter_mut().zip(bytes(values).chunks_exact(4)) {
                 *unit = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
             }
-            pending.push(Head::new(*header, 0, false), Dispatch::default(), values.len() as u32, units);
+            pending.push(Head::new(*header, 0, false), *dispatch, values.len() as u32, units);
         }
         handler.fold(&mut states[i % threads], &pending.batch(&Sites::default()));
     }

@@ -93,6 +93,10 @@ extern "C" fn group_memory() -> *const GroupMemory {
     unreachable!("a message needs none");
 }
 
+extern "C" fn space(_: usize) -> u32 {
+    unreachable!("a message needs none");
+}
+
 extern "C" fn lane_word() -> *mut u64 {
     unreachable!("a message needs none");
 }
@@ -112,6 +116,7 @@ static OPERATIONS: SimOps = SimOps {
     lane_word,
     wake_patient,
     group_memory,
+    space,
 };
 
 /// `stream_message`.
