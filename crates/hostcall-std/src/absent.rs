@@ -167,8 +167,6 @@ return_error! {
     libc_getpriority(i32, u32): 0;
     /// There is one process, and nothing forks it.
     libc_pthread_atfork(Pointer, Pointer, Pointer): 0;
-    /// What a library's end would call. A program ends without.
-    libc_atexit(Pointer): 0;
     /// Where a thread's stack is, nobody is told.
     libc_pthread_getattr_np(usize, Pointer): ENOSYS;
     /// Threads' stacks are the launch's.

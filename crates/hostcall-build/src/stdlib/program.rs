@@ -39,7 +39,7 @@ fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, warnings: &mut 
     let run = sysroot
         .variables()?
         .into_iter()
-        .fold(run, |run, (name, value)| run.env(name, value))
+        .fold(run, |run, (name, value)| run.env(&name, value))
         .env("CARGO_TARGET_DIR", &source.target_dir)
         .args(["build", "--release", "--bins", "--package", &source.package, "--target", &sysroot.machine.name()])
         .args(sysroot.settings().iter().map(|setting| format!("--config={setting}")))

@@ -6,6 +6,7 @@
 //!   lib/rustlib/MACHINE/target.json           the specification, where rustc looks for it
 //!   lib/rustlib/MACHINE/lib/*.rlib            std, test, proc_macro and what they need
 //!   runtime/STATE/runtime.bc or runtime.o     hostcall-std, as it was in some checkout: see `runtime`
+//!   runtime/STATE/runtime-c.…, c/…            the same beside C's library, and that: see `c`
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::natives::{self, Setting};
-use super::tools;
+use super::{c, tools};
 use crate::{BuildError, DeviceToolchain};
 
 /// Changes with the steps here.
@@ -52,14 +53,21 @@ impl Sysroot {
         self.tools.join(tools::COMPILER)
     }
 
-    /// The variables that a cargo is given to build with this sysroot: its compiler, and the state of the runtime, so
-    /// that cargo sees what was linked with another.
+    /// The variables that a cargo is given to build with this sysroot: its compiler, the state of the runtime, so that
+    /// cargo sees what was linked with another, and the compilers of C and C++ that build scripts ask for.
     ///
     /// # Errors
     ///
     /// [`BuildError::Io`] if nobody has prepared it.
-    pub fn variables(&self) -> Result<[(&'static str, OsString); 2], BuildError> {
-        Ok([("RUSTC", self.rustc().into()), (STATE_VARIABLE, self.runtime_state()?.into())])
+    pub fn variables(&self) -> Result<Vec<(String, OsString)>, BuildError> {
+        let mut all = vec![("RUSTC".to_owned(), self.rustc().into()), (STATE_VARIABLE.to_owned(), self.runtime_state()?.into())];
+        all.extend(self.c_variables());
+        Ok(all)
+    }
+
+    /// Those of them that name compilers of C and C++. What is set in this process's environment is not among them.
+    pub fn c_variables(&self) -> Vec<(String, OsString)> {
+        c::variables(self)
     }
 
     /// The settings that a cargo is given to build with this sysroot: what it need not build, because the runtime has
@@ -85,7 +93,16 @@ impl Sysroot {
 
     /// The runtime of that state.
     pub(crate) fn runtime(&self, state: &str) -> PathBuf {
-        self.dir.join("runtime").join(state).join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
+        self.runtime_file(state, "runtime")
+    }
+
+    /// The same, without the functions that C's library has itself.
+    pub(crate) fn runtime_beside_c(&self, state: &str) -> PathBuf {
+        self.runtime_file(state, "runtime-c")
+    }
+
+    fn runtime_file(&self, state: &str, name: &str) -> PathBuf {
+        self.dir.join("runtime").join(state).join(format!("{name}.{}", if self.machine.is_gpu() { "bc" } else { "o" }))
     }
 
     /// Holds the state of the runtime that this program links with. It changes with the runtime and with how programs
@@ -98,6 +115,11 @@ impl Sysroot {
     pub(crate) fn runtime_state(&self) -> Result<String, BuildError> {
         let stamp = self.stamp();
         fs::read_to_string(&stamp).map_err(BuildError::io("read", stamp))
+    }
+
+    /// Whether a directory is a program's in a sysroot.
+    pub(crate) fn has_tools(tools: &Path) -> bool {
+        tools::sysroot_of(tools).is_some_and(|dir| dir.join(DESCRIPTION).is_file())
     }
 
     /// The sysroot of whoever is called through a program's directory in it.
