@@ -194,12 +194,13 @@ impl Making<'_> {
         let musl = |dir: &str| self.musl.join(dir);
         let looked_in = [
             self.objects.join("ours/arch"),
-            musl("arch/x86_64"),
-            musl("arch/generic"),
             musl("src/include"),
             musl("src/internal"),
             self.objects.to_path_buf(),
+            // Before musl's own, whose limits of numbers are another processor's.
             self.dir.join("include"),
+            musl("arch/x86_64"),
+            musl("arch/generic"),
             musl("src").join(within),
         ];
         run = looked_in.iter().fold(run, |run, dir| run.arg("-I").arg(dir));

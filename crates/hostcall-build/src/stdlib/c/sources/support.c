@@ -50,6 +50,7 @@ void hostcall_c_writes(void) { sys_at_end(__stdio_exit); }
 hidden int *___errno_location(void) { return __errno_location(); }
 hidden int __clock_gettime(clockid_t clock, struct timespec *into) { return clock_gettime(clock, into); }
 hidden off_t __lseek(int fd, off_t to, int from) { return lseek(fd, to, from); }
+hidden void *__mmap(void *at, size_t len, int can, int how, int fd, off_t from) { return mmap(at, len, can, how, fd, from); }
 hidden int __munmap(void *at, size_t len) { return munmap(at, len); }
 hidden int __dup3(int from, int to, int flags) { return dup3(from, to, flags); }
 hidden void *__libc_malloc(size_t len) { return malloc(len); }
