@@ -378,8 +378,10 @@ fn reason(symbol: &str) -> &'static str {
             "; a GPU's calls return in their order, and no jump leaves them: return an error instead"
         }
         "__cxa_throw" | "__cxa_begin_catch" | "_Unwind_Resume" | "__gxx_personality_v0" => "; no stack is unwound on a device: return an error instead",
-        "popen" | "pclose" | "system" | "vfork" | "execv" | "execl" | "execlp" => "; there are no other processes on a device",
-        "dlopen" | "dlerror" | "dlclose" => "; no library is loaded later on a device",
+        "vfork" | "execl" | "execle" | "execlp" | "execvpe" | "wait3" | "wait4" => "; there are no other processes on a device",
+        "sigsuspend" | "sigwait" | "sigwaitinfo" | "sigtimedwait" | "setitimer" | "timer_create" | "pthread_kill" | "pthread_cancel" => {
+            "; no signal comes on a device"
+        }
         "__emutls_get_address" => "; a device has no variables of a thread's own: use pthread_getspecific",
         _ => "",
     }

@@ -15,7 +15,7 @@ use crate::cache::Scratch;
 use crate::stdlib::linker;
 use crate::stdlib::machine::Machine;
 use crate::stdlib::sysroot::Sysroot;
-use crate::{BuildError, Target};
+use crate::{BuildError, Image, ImageKind, ProgramBundle, Ptxas, Target, assemble_as_built};
 
 /// Compiles C, or with `is_cxx` C++, for the machine that `--target=TARGET` names among `arguments`, or for the
 /// simulator; the exit code. std is built first where that has not been done, and `progress` told so.
@@ -29,12 +29,34 @@ pub fn compile(arguments: Vec<OsString>, is_cxx: bool, progress: impl FnMut(&str
         Some(named) => Target::parse_list(named)?.into_iter().next().unwrap_or(Target::Sim),
         None => Target::Sim,
     };
-    run(&Sysroot::prepare(&Machine::of(&target), None, progress)?, arguments, is_cxx)
+    let sysroot = Sysroot::prepare(&Machine::of(&target), None, progress)?;
+    let call = Call::read(arguments, &sysroot.machine);
+    let output = call.links.then(|| call.place());
+    let code = act(&sysroot, &call, is_cxx)?;
+    match (&target, output) {
+        (Target::Cubin { arch }, Some(output)) if code == 0 => assemble(&output, arch).map(|()| 0),
+        _ => Ok(code),
+    }
+}
+
+/// Makes machine code of the PTX in a bundle.
+fn assemble(file: &Path, arch: &str) -> Result<(), BuildError> {
+    let bytes = fs::read(file).map_err(BuildError::io("read", file))?;
+    let unexpected = |error: offload_image::BundleError| BuildError::Unexpected { command: "hostcall-link".into(), problem: error.to_string() };
+    let mut bundle = ProgramBundle::from_bytes(&bytes).map_err(unexpected)?;
+    let ptxas = Ptxas::find()?;
+    for image in &mut bundle.images {
+        *image = Image::new(ImageKind::Cubin, arch.to_owned(), assemble_as_built(&ptxas, &image.bytes, arch)?);
+    }
+    fs::write(file, bundle.to_bytes()).map_err(BuildError::io("write", file))
 }
 
 /// [`compile`] for a sysroot's machine, whichever target is named: build scripts name cargo's.
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>, is_cxx: bool) -> Result<u8, BuildError> {
-    let call = Call::read(arguments, &sysroot.machine);
+    act(sysroot, &Call::read(arguments, &sysroot.machine), is_cxx)
+}
+
+fn act(sysroot: &Sysroot, call: &Call, is_cxx: bool) -> Result<u8, BuildError> {
     if let Some(file) = call.assembly.iter().find(|_| sysroot.machine.is_gpu()) {
         eprintln!("error: {}: assembly of another processor, which a GPU does not run; look for a way to build without it", file.display());
         return Ok(1);
@@ -43,7 +65,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>, is_cxx: bool) -> 
     if !call.links {
         return clang.run(call.flags.iter().chain(&call.whole));
     }
-    link(&clang, &call)
+    link(&clang, call)
 }
 
 /// Makes a program of sources, objects and libraries.
@@ -53,7 +75,7 @@ fn link(clang: &Clang<'_>, call: &Call) -> Result<u8, BuildError> {
         eprintln!("error: `{refused}`: the devices have no libraries that are loaded later, and programs are one image; leave it out");
         return Ok(1);
     }
-    let output = call.output.clone().unwrap_or_else(|| "a.out".into());
+    let output = call.place();
     let scratch = Scratch::new(&std::env::temp_dir())?;
     let mut arguments: Vec<String> = Vec::new();
     for (index, input) in call.inputs.iter().enumerate() {
@@ -229,6 +251,11 @@ impl Call {
         // Only to say what it is or to ask what it has, no file is needed.
         call.links &= !call.inputs.is_empty();
         call
+    }
+
+    /// Where a program goes.
+    fn place(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| "a.out".into())
     }
 
     fn take(&mut self, file: PathBuf, language: &[OsString]) {
