@@ -39,6 +39,7 @@ pub(crate) fn links() -> String {
         include_str!("stdlib/linker.rs"),
         include_str!("stdlib/runtime.rs"),
         include_str!("stdlib/variadic.rs"),
+        include_str!("stdlib/c/computed.rs"),
         include_str!("stdlib/c/files.rs"),
         include_str!("stdlib/c/library.rs"),
         include_str!("stdlib/c/sources/support.c"),

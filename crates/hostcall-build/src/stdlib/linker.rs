@@ -194,7 +194,7 @@ fn gpu_image(
     let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=internalize,globaldce"]);
     let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
     let text = variadic::lower(&text, library.is_some());
-    let text = if library.is_some() { with_own_variadics(sysroot, &text, dir)? } else { text };
+    let text = if library.is_some() { with_own_variadics(sysroot, &c::computed::lower(&text), dir)? } else { text };
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx
         && in_parts(arguments)

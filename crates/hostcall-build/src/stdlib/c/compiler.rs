@@ -41,12 +41,19 @@ pub(super) fn flags(machine: &Machine) -> Result<Vec<String>, BuildError> {
     };
     if machine.is_gpu() {
         // Nothing is optimised before everything is marked convergent, at the link (`bitcode`). Assembly of another
-        // processor is refused where it stands.
-        all.extend(["-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-gnu-inline-asm"].map(String::from));
+        // processor is refused where it stands. Functions of numbers stay calls, of which code generation knows few.
+        all.extend(["-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-gnu-inline-asm", "-fmath-errno"].map(String::from));
+    }
+    if machine.is_gpu() {
+        let kinds = NO_INSTRUCTION.iter().flat_map(|name| ["", "f", "l"].map(|kind| format!("-fno-builtin-{name}{kind}")));
+        all.extend(kinds);
     }
     all.extend(["-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"].map(String::from));
     Ok(all)
 }
+
+/// Functions that clang makes instructions of LLVM's of, for which code generation for GPUs has nothing.
+const NO_INSTRUCTION: [&str; 9] = ["frexp", "ldexp", "llrint", "llround", "lrint", "lround", "modf", "sincos", "sincospi"];
 
 const NOT_HERE: &str = "C for the simulator is compiled on x86-64 hosts only";
 

@@ -54,6 +54,10 @@ const MORE: [(&str, &str); 13] = [
 /// What clang does not compile for a GPU: variables whose length is computed.
 const NOT_FOR_GPUS: [&str; 2] = ["locale/dcngettext", "search/lsearch"];
 
+/// Functions of numbers that are a GPU's instructions, in `sources/instructions.c`, for all three kinds of numbers.
+const INSTRUCTIONS: [&str; 11] =
+    ["ceil", "copysign", "fabs", "floor", "fma", "fmax", "fmin", "nearbyint", "rint", "sqrt", "trunc"];
+
 /// Assembly of the simulator's processor.
 const FOR_THE_SIMULATOR: [&str; 2] = ["setjmp/x86_64/setjmp.s", "setjmp/x86_64/longjmp.s"];
 
@@ -90,7 +94,9 @@ pub(super) fn listed(musl: &Path, machine: &Machine) -> Result<Vec<String>, Buil
 /// Whether a source, without `.c`, is compiled for a machine.
 fn is_for(machine: &Machine, file: &str) -> bool {
     if machine.is_gpu() {
-        return !NOT_FOR_GPUS.contains(&file);
+        let name = file.strip_prefix("math/").unwrap_or_default();
+        let is_instruction = INSTRUCTIONS.contains(&name.strip_suffix(['f', 'l']).filter(|base| INSTRUCTIONS.contains(base)).unwrap_or(name));
+        return !is_instruction && !NOT_FOR_GPUS.contains(&file);
     }
     // The simulator has the functions that the process brings which loads its images, those of `long double` included
     // that `prelude.h` names otherwise.
@@ -122,6 +128,7 @@ mod tests {
     fn each_machine_has_what_it_can_have() {
         assert!(!is_for(&Machine::Nvptx, "search/lsearch") && is_for(&Machine::Sim, "search/lsearch"));
         assert!(is_for(&Machine::Nvptx, "math/sin") && !is_for(&Machine::Sim, "math/sin"));
+        assert!(!is_for(&Machine::Nvptx, "math/sqrtf") && !is_for(&Machine::Nvptx, "math/ceil") && is_for(&Machine::Nvptx, "math/ceilxf"));
         assert!(!is_for(&Machine::Sim, "math/ceill") && is_for(&Machine::Sim, "math/frexpl"));
     }
 

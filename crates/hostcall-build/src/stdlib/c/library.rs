@@ -82,13 +82,14 @@ fn file_name(is_gpu: bool) -> &'static str {
 }
 
 /// Files of ours, as they lie in `sources`.
-const SOURCES: [(&str, &str); 9] = [
+const SOURCES: [(&str, &str); 10] = [
     ("arch/atomic_arch.h", include_str!("sources/arch/atomic_arch.h")),
     ("arch/pthread_arch.h", include_str!("sources/arch/pthread_arch.h")),
     ("arch/syscall_arch.h", include_str!("sources/arch/syscall_arch.h")),
     ("bits_float.h", include_str!("sources/bits_float.h")),
     ("complex.c", include_str!("sources/complex.c")),
     ("cond.c", include_str!("sources/cond.c")),
+    ("instructions.c", include_str!("sources/instructions.c")),
     ("jumps.s", include_str!("sources/jumps.s")),
     ("prelude.h", include_str!("sources/prelude.h")),
     ("support.c", include_str!("sources/support.c")),
@@ -133,7 +134,7 @@ impl Making<'_> {
                 sources.push((file, changed));
             }
         }
-        let own = ["complex.c", "cond.c", "support.c"].into_iter().chain((!machine.is_gpu()).then_some("jumps.s"));
+        let own = ["complex.c", "cond.c", "support.c"].into_iter().chain([if machine.is_gpu() { "instructions.c" } else { "jumps.s" }]);
         sources.extend(own.map(|name| (format!("hostcall/{name}"), ours.join(name))));
         let objects = self.compile(&sources)?;
         let made = self.dir.join(file_name(machine.is_gpu()));
@@ -190,6 +191,9 @@ impl Making<'_> {
         }
         // As musl's own build has it.
         run = run.args(["-std=c99", "-nostdinc", "-ffreestanding", "-fno-strict-aliasing", "-D_XOPEN_SOURCE=700", "-w"]);
+        if name == "hostcall/instructions.c" {
+            run = run.args(["-fbuiltin", "-fno-math-errno"]);
+        }
         let within = name.rsplit_once('/').map_or("", |(dir, _)| dir);
         let musl = |dir: &str| self.musl.join(dir);
         let looked_in = [

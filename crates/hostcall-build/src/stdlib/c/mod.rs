@@ -13,6 +13,7 @@
 //! runs none of a `libc.a`.
 
 mod compiler;
+pub(crate) mod computed;
 mod driver;
 mod files;
 mod library;
