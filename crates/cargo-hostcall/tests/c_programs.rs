@@ -118,6 +118,13 @@ fn jumps_leave_functions_in_the_simulator() {
     }
 }
 
+#[test]
+fn threads_have_variables_of_their_own_in_the_simulator() {
+    if target() == "sim" {
+        are_equal("own", &[]);
+    }
+}
+
 /// Compiles a text for a target; what was said of it.
 fn refused(target: &str, name: &str, source: &str) -> Option<String> {
     if !can_compile() {

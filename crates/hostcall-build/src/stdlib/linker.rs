@@ -14,10 +14,10 @@ use offload_image::{Image, ImageKind, ProgramBundle};
 
 use super::c::{self, Library, QUADS};
 use super::machine::Machine;
-use super::{foreign, math};
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use super::variadic;
+use super::{foreign, math};
 use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
@@ -50,7 +50,8 @@ pub(crate) fn link_c(sysroot: &Sysroot, mut arguments: Vec<String>, library: &Li
 
 /// Whether there is something among what is linked that rustc has not compiled.
 fn carries_c(sysroot: &Sysroot, arguments: &[String]) -> Result<bool, BuildError> {
-    let is_library = |argument: &&String| argument.ends_with(".a") || argument.strip_prefix("-l").is_some_and(|name| !C_LIBRARIES.contains(&name));
+    let is_library =
+        |argument: &&String| argument.ends_with(".a") || argument.strip_prefix("-l").is_some_and(|name| !C_LIBRARIES.contains(&name));
     if arguments.iter().any(|argument| is_library(&argument)) {
         return Ok(true);
     }
@@ -377,12 +378,13 @@ fn reason(symbol: &str) -> &'static str {
         "setjmp" | "_setjmp" | "__sigsetjmp" | "sigsetjmp" | "longjmp" | "_longjmp" | "siglongjmp" => {
             "; a GPU's calls return in their order, and no jump leaves them: return an error instead"
         }
-        "__cxa_throw" | "__cxa_begin_catch" | "_Unwind_Resume" | "__gxx_personality_v0" => "; no stack is unwound on a device: return an error instead",
+        "__cxa_throw" | "__cxa_begin_catch" | "_Unwind_Resume" | "__gxx_personality_v0" => {
+            "; no stack is unwound on a device: return an error instead"
+        }
         "vfork" | "execl" | "execle" | "execlp" | "execvpe" | "wait3" | "wait4" => "; there are no other processes on a device",
         "sigsuspend" | "sigwait" | "sigwaitinfo" | "sigtimedwait" | "setitimer" | "timer_create" | "pthread_kill" | "pthread_cancel" => {
             "; no signal comes on a device"
         }
-        "__emutls_get_address" => "; a device has no variables of a thread's own: use pthread_getspecific",
         _ => "",
     }
 }

@@ -31,7 +31,8 @@ pub(super) fn lower(text: &str, beside_c: bool) -> String {
             begins = false;
         }
         begins |= line.starts_with("define ");
-        let call = named(line, is_ours).and_then(|(at, name)| Call::of(line, at, definitions.iter().find(|definition| definition.name == name)?));
+        let call =
+            named(line, is_ours).and_then(|(at, name)| Call::of(line, at, definitions.iter().find(|definition| definition.name == name)?));
         if let Some(call) = call {
             slots = slots.max(call.lower(&mut names, &mut out));
         } else {
@@ -301,7 +302,8 @@ mod tests {
     #[test]
     fn variables_of_amds_lanes_are_in_their_own_memory() {
         let module = "target datalayout = \"e-p:64:64-A5-G1\"\n";
-        let lowered = lower(&format!("{module}{DEFINED}define void @f() {{\n  %1 = call i32 (i32, i32, ...) @ioctl(i32 1, i32 2)\n}}\n"), false);
+        let lowered =
+            lower(&format!("{module}{DEFINED}define void @f() {{\n  %1 = call i32 (i32, i32, ...) @ioctl(i32 1, i32 2)\n}}\n"), false);
         assert!(lowered.contains("alloca [5 x i64], align 8, addrspace(5)\n  %hostcall.more = addrspacecast "), "{lowered}");
     }
 }

@@ -324,7 +324,8 @@ mod tests {
         let member = |bytes: &[u8]| [format!("!<arch>\n{:<16}{:<32}{:<10}`\n", "x.o/", "", bytes.len()).as_bytes(), bytes].concat();
         fs::write(dir.path().join("libz.a"), member(b"BC\xc0\xde")).expect("written");
         fs::write(dir.path().join("libelf.a"), member(b"\x7fELF")).expect("written");
-        let line = "--crate-name x src/lib.rs --crate-type lib --target t -l static=z -lstatic:+whole-archive=elf:renamed -l m -l dylib=gone";
+        let line =
+            "--crate-name x src/lib.rs --crate-type lib --target t -l static=z -lstatic:+whole-archive=elf:renamed -l m -l dylib=gone";
         let call = read(&format!("{line} -L native={}", dir.path().display()));
         assert_eq!(call.libraries, ["z", "elf", "m", "gone"]);
         assert_eq!(call.not_for_gpus(), ["elf", "gone"]);

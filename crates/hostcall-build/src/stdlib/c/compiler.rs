@@ -30,7 +30,14 @@ pub(super) fn flags(machine: &Machine) -> Result<Vec<String>, BuildError> {
             ["--target=x86_64-unknown-linux-musl", "-mlong-double-64", "-femulated-tls", "-fPIC"].map(String::from).to_vec()
         }
         Machine::Nvptx => [
-            "--target=nvptx64-nvidia-cuda", "-nogpulib", "-Xclang", "-target-cpu", "-Xclang", NVPTX_ARCH, "-Xclang", "-target-feature",
+            "--target=nvptx64-nvidia-cuda",
+            "-nogpulib",
+            "-Xclang",
+            "-target-cpu",
+            "-Xclang",
+            NVPTX_ARCH,
+            "-Xclang",
+            "-target-feature",
             "-Xclang",
         ]
         .map(String::from)

@@ -1,9 +1,10 @@
 //! `goto *place`, with which interpreters in C choose what comes next, where a GPU's code has no jump to an address.
 //!
 //! The addresses of blocks become numbers, and each jump a `switch` over those of its function. Nothing can tell: all
-//! that C lets a program do with such an address is to jump to it.
+//! that C lets a program do with such an address is to jump to it. (Of a block that is named more than once one case is
+//! left. Its values would have to know of that; but in code that nothing has optimised they are in memory.)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::module;
 
@@ -25,8 +26,10 @@ pub(crate) fn lower(text: &str) -> String {
         }
         if let Some((place, blocks)) = jump(line) {
             jumps += 1;
-            out += &format!("  %hostcall.jump.{jumps} = ptrtoint ptr {place} to i64\n  switch i64 %hostcall.jump.{jumps}, label %hostcall.nowhere.{jumps} [\n");
-            for block in blocks {
+            out += &format!(
+                "  %hostcall.jump.{jumps} = ptrtoint ptr {place} to i64\n  switch i64 %hostcall.jump.{jumps}, label %hostcall.nowhere.{jumps} [\n"
+            );
+            for block in blocks.into_iter().collect::<BTreeSet<_>>() {
                 // One whose address nobody takes is not jumped to.
                 if let Some(number) = numbers.get(&(function, block)) {
                     out += &format!("    i64 {number}, label %{block}\n");
@@ -70,7 +73,7 @@ mod tests {
     #[test]
     fn jumps_to_addresses_choose_among_numbers() {
         let module = "@table = internal constant [2 x ptr] [ptr blockaddress(@run, %4), ptr blockaddress(@run, %7)]\n\
-            define i32 @run(ptr %0) {\n  indirectbr ptr %0, [label %4, label %7, label %9]\n\n4:\n  ret i32 0\n}\n";
+            define i32 @run(ptr %0) {\n  indirectbr ptr %0, [label %4, label %7, label %9, label %4]\n\n4:\n  ret i32 0\n}\n";
         let wanted = "@table = internal constant [2 x ptr] [ptr inttoptr (i64 1 to ptr), ptr inttoptr (i64 2 to ptr)]\n\
             define i32 @run(ptr %0) {\n  %hostcall.jump.1 = ptrtoint ptr %0 to i64\n  switch i64 %hostcall.jump.1, label %hostcall.nowhere.1 [\n    \
             i64 1, label %4\n    i64 2, label %7\n  ]\n\nhostcall.nowhere.1:\n  unreachable\n\n4:\n  ret i32 0\n}\n";

@@ -42,7 +42,8 @@ pub fn compile(arguments: Vec<OsString>, is_cxx: bool, progress: impl FnMut(&str
 /// Makes machine code of the PTX in a bundle.
 fn assemble(file: &Path, arch: &str) -> Result<(), BuildError> {
     let bytes = fs::read(file).map_err(BuildError::io("read", file))?;
-    let unexpected = |error: offload_image::BundleError| BuildError::Unexpected { command: "hostcall-link".into(), problem: error.to_string() };
+    let unexpected =
+        |error: offload_image::BundleError| BuildError::Unexpected { command: "hostcall-link".into(), problem: error.to_string() };
     let mut bundle = ProgramBundle::from_bytes(&bytes).map_err(unexpected)?;
     let ptxas = Ptxas::find()?;
     for image in &mut bundle.images {
@@ -94,7 +95,9 @@ fn link(clang: &Clang<'_>, call: &Call) -> Result<u8, BuildError> {
                 Some(file) => arguments.push(file.display().to_string()),
                 None if linker::C_LIBRARIES.contains(&name.as_str()) || CXX_LIBRARIES.contains(&name.as_str()) => {}
                 None => {
-                    eprintln!("error: no library lib{name}.a in the directories that `-L` names: compile it with hostcall-cc, for this machine");
+                    eprintln!(
+                        "error: no library lib{name}.a in the directories that `-L` names: compile it with hostcall-cc, for this machine"
+                    );
                     return Ok(1);
                 }
             },
@@ -190,8 +193,26 @@ enum Input {
 const STOPS: [&str; 10] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-dumpversion", "-dumpmachine"];
 /// Options whose value is the next word.
 const VALUED: [&str; 20] = [
-    "-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-iprefix", "-isysroot", "-MF", "-MT", "-MQ", "-Xclang",
-    "-Xpreprocessor", "-Xassembler", "-mllvm", "-arch", "--param", "-x",
+    "-I",
+    "-D",
+    "-U",
+    "-include",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-imacros",
+    "-iprefix",
+    "-isysroot",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xclang",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-mllvm",
+    "-arch",
+    "--param",
+    "-x",
 ];
 /// Options of the link whose value is the next word.
 const LINKS_VALUED: [&str; 6] = ["-Xlinker", "-T", "-u", "-z", "-e", "-framework"];
@@ -199,7 +220,20 @@ const LINKS_VALUED: [&str; 6] = ["-Xlinker", "-T", "-u", "-z", "-e", "-framework
 const OURS: [&str; 7] = ["--target=", "--sysroot=", "-fuse-ld", "-static", "-nostdinc++", "-stdlib=", "-rdynamic"];
 /// Options for other processors than a GPU's.
 const NOT_FOR_GPUS: [&str; 14] = [
-    "-fPIC", "-fpic", "-fPIE", "-fpie", "-pie", "-no-pie", "-m", "-fstack-", "-fcf-protection", "-pthread", "-flto", "-g", "-fplt", "-fno-plt",
+    "-fPIC",
+    "-fpic",
+    "-fPIE",
+    "-fpie",
+    "-pie",
+    "-no-pie",
+    "-m",
+    "-fstack-",
+    "-fcf-protection",
+    "-pthread",
+    "-flto",
+    "-g",
+    "-fplt",
+    "-fno-plt",
 ];
 
 impl Call {
@@ -310,7 +344,8 @@ mod tests {
 
     #[test]
     fn a_build_scripts_call_keeps_its_flags_and_loses_those_of_other_machines() {
-        let line = "-O3 -ffunction-sections -fPIC -g -m64 --target=x86_64-hostcall-linux-musl -I include -DX=1 -march=native -o out/a.o -c a.c";
+        let line =
+            "-O3 -ffunction-sections -fPIC -g -m64 --target=x86_64-hostcall-linux-musl -I include -DX=1 -march=native -o out/a.o -c a.c";
         let call = read(line, &Machine::Nvptx);
         assert!(!call.links);
         assert_eq!(words(&call.flags), ["-O3", "-ffunction-sections", "-I", "include", "-DX=1"]);

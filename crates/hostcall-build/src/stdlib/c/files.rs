@@ -16,8 +16,18 @@ const WHOLE: [&str; 12] =
 
 /// But for these: what the device has, and what needs other processes.
 const NOT: [&str; 12] = [
-    "stdio/pclose", "stdio/popen", "stdio/remove", "stdio/rename", "string/bcmp", "string/memcmp", "string/memcpy",
-    "string/memmove", "string/memset", "string/strlen", "string/strerror_r", "string/strsignal",
+    "stdio/pclose",
+    "stdio/popen",
+    "stdio/remove",
+    "stdio/rename",
+    "string/bcmp",
+    "string/memcmp",
+    "string/memcpy",
+    "string/memmove",
+    "string/memset",
+    "string/strlen",
+    "string/strerror_r",
+    "string/strsignal",
 ];
 
 /// Of other directories, these.
@@ -55,8 +65,7 @@ const MORE: [(&str, &str); 13] = [
 const NOT_FOR_GPUS: [&str; 2] = ["locale/dcngettext", "search/lsearch"];
 
 /// Functions of numbers that are a GPU's instructions, in `sources/instructions.c`, for all three kinds of numbers.
-const INSTRUCTIONS: [&str; 11] =
-    ["ceil", "copysign", "fabs", "floor", "fma", "fmax", "fmin", "nearbyint", "rint", "sqrt", "trunc"];
+const INSTRUCTIONS: [&str; 11] = ["ceil", "copysign", "fabs", "floor", "fma", "fmax", "fmin", "nearbyint", "rint", "sqrt", "trunc"];
 
 /// Assembly of the simulator's processor.
 const FOR_THE_SIMULATOR: [&str; 2] = ["setjmp/x86_64/setjmp.s", "setjmp/x86_64/longjmp.s"];
@@ -68,7 +77,11 @@ const EDITS: [(&str, &str, &str); 4] = [
     ("stdio/stdin.c", "\t.lock = -1,\n", ""),
     ("stdio/stdout.c", "\t.lock = -1,\n", ""),
     // What is in a buffer leaves before the process does.
-    ("stdio/__towrite.c", "{\n\tf->mode |= f->mode-1;", "{\n\tvoid hostcall_c_writes(void);\n\thostcall_c_writes();\n\tf->mode |= f->mode-1;"),
+    (
+        "stdio/__towrite.c",
+        "{\n\tf->mode |= f->mode-1;",
+        "{\n\tvoid hostcall_c_writes(void);\n\thostcall_c_writes();\n\tf->mode |= f->mode-1;",
+    ),
 ];
 
 /// The sources that are compiled for a machine, as paths below musl's `src`, in a fixed order.
@@ -95,7 +108,8 @@ pub(super) fn listed(musl: &Path, machine: &Machine) -> Result<Vec<String>, Buil
 fn is_for(machine: &Machine, file: &str) -> bool {
     if machine.is_gpu() {
         let name = file.strip_prefix("math/").unwrap_or_default();
-        let is_instruction = INSTRUCTIONS.contains(&name.strip_suffix(['f', 'l']).filter(|base| INSTRUCTIONS.contains(base)).unwrap_or(name));
+        let is_instruction =
+            INSTRUCTIONS.contains(&name.strip_suffix(['f', 'l']).filter(|base| INSTRUCTIONS.contains(base)).unwrap_or(name));
         return !is_instruction && !NOT_FOR_GPUS.contains(&file);
     }
     // The simulator has the functions that the process brings which loads its images, those of `long double` included

@@ -82,13 +82,14 @@ fn file_name(is_gpu: bool) -> &'static str {
 }
 
 /// Files of ours, as they lie in `sources`.
-const SOURCES: [(&str, &str); 10] = [
+const SOURCES: [(&str, &str); 11] = [
     ("arch/atomic_arch.h", include_str!("sources/arch/atomic_arch.h")),
     ("arch/pthread_arch.h", include_str!("sources/arch/pthread_arch.h")),
     ("arch/syscall_arch.h", include_str!("sources/arch/syscall_arch.h")),
     ("bits_float.h", include_str!("sources/bits_float.h")),
     ("complex.c", include_str!("sources/complex.c")),
     ("cond.c", include_str!("sources/cond.c")),
+    ("emutls.c", include_str!("sources/emutls.c")),
     ("instructions.c", include_str!("sources/instructions.c")),
     ("jumps.s", include_str!("sources/jumps.s")),
     ("prelude.h", include_str!("sources/prelude.h")),
@@ -134,7 +135,8 @@ impl Making<'_> {
                 sources.push((file, changed));
             }
         }
-        let own = ["complex.c", "cond.c", "support.c"].into_iter().chain([if machine.is_gpu() { "instructions.c" } else { "jumps.s" }]);
+        let of_machine: &[&str] = if machine.is_gpu() { &["instructions.c"] } else { &["emutls.c", "jumps.s"] };
+        let own = ["complex.c", "cond.c", "support.c"].iter().chain(of_machine);
         sources.extend(own.map(|name| (format!("hostcall/{name}"), ours.join(name))));
         let objects = self.compile(&sources)?;
         let made = self.dir.join(file_name(machine.is_gpu()));
@@ -223,7 +225,10 @@ fn all_types(text: &str) -> String {
         let (kind, rest) = line.split_once(' ').unwrap_or_default();
         let rest = rest.trim_start();
         let parts = match kind {
-            "TYPEDEF" => rest.strip_suffix(';').and_then(|rest| rest.rsplit_once(' ')).map(|(of, name)| (name.to_owned(), format!("typedef {of} {name};"))),
+            "TYPEDEF" => rest
+                .strip_suffix(';')
+                .and_then(|rest| rest.rsplit_once(' '))
+                .map(|(of, name)| (name.to_owned(), format!("typedef {of} {name};"))),
             "STRUCT" | "UNION" => rest.strip_suffix(';').and_then(|rest| rest.split_once(' ')).map(|(name, of)| {
                 let kind = kind.to_ascii_lowercase();
                 (format!("{kind}_{name}"), format!("{kind} {name} {of};"))
@@ -232,7 +237,9 @@ fn all_types(text: &str) -> String {
         };
         match parts {
             Some((name, definition)) => {
-                out += &format!("#if defined(__NEED_{name}) && !defined(__DEFINED_{name})\n{definition}\n#define __DEFINED_{name}\n#endif\n\n");
+                out += &format!(
+                    "#if defined(__NEED_{name}) && !defined(__DEFINED_{name})\n{definition}\n#define __DEFINED_{name}\n#endif\n\n"
+                );
             }
             None => {
                 out += line;
@@ -276,7 +283,8 @@ mod tests {
 
     #[test]
     fn shared_types_are_defined_where_they_are_needed_and_once() {
-        let made = all_types("#define _Int64 long\nTYPEDEF unsigned _Int64 size_t;\nSTRUCT timeval { time_t tv_sec; };\nUNION u { int x; };\n");
+        let made =
+            all_types("#define _Int64 long\nTYPEDEF unsigned _Int64 size_t;\nSTRUCT timeval { time_t tv_sec; };\nUNION u { int x; };\n");
         assert_eq!(
             made,
             "#define _Int64 long\n#if defined(__NEED_size_t) && !defined(__DEFINED_size_t)\ntypedef unsigned _Int64 size_t;\n\

@@ -29,7 +29,7 @@ pub(crate) use driver::{run, rust_libraries};
 pub(crate) use library::Library;
 
 use super::sysroot::Sysroot;
-use super::tools::{CXX, CC};
+use super::tools::{CC, CXX};
 use crate::BuildError;
 
 /// Functions of `f128`s that code generation calls, and C's of `long double`s besides an `l`.

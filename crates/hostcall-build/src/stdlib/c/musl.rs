@@ -71,7 +71,8 @@ pub(crate) fn install(progress: &mut dyn FnMut(&str)) -> Result<(), BuildError> 
         run.output()?;
     }
     let archive = fs::read_dir(dir).map_err(BuildError::io("read", dir))?.flatten().map(|entry| entry.path());
-    let archive = archive.filter(|path| path.to_string_lossy().contains(".orig.tar")).find(|path| path.extension().is_some_and(|it| it != "asc"));
+    let archive =
+        archive.filter(|path| path.to_string_lossy().contains(".orig.tar")).find(|path| path.extension().is_some_and(|it| it != "asc"));
     let archive = archive.ok_or_else(|| missing("Debian's source package has no archive of the sources"))?;
     let run = Run::new("tar").arg("-xf").arg(&archive).dir(dir);
     progress(&run.line());
