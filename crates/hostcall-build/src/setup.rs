@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::Run;
 use crate::nvlink::Nvlink;
-use crate::stdlib::c::{self, musl};
+use crate::stdlib::c::{compiler, musl};
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 
@@ -44,7 +44,7 @@ pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {
     report.add("ptxas", install(found, &mut |progress| install_ptxas(progress), &mut progress));
     let found = || Nvlink::find().map(|nvlink| nvlink.describe());
     report.add("nvlink", install(found, &mut |progress| install_nvlink(progress), &mut progress));
-    let found = || DeviceToolchain::find().and_then(|device| c::clang(&device)).map(|clang| clang.display().to_string());
+    let found = || DeviceToolchain::find().and_then(|device| compiler::clang(&device)).map(|clang| clang.display().to_string());
     report.add("clang", install(found, &mut |progress| install_clang(progress), &mut progress));
     let found = || musl::find().map(|dir| dir.display().to_string());
     report.add("musl's sources", install(found, &mut |progress| musl::install(progress), &mut progress));

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::c::driver;
 use super::sysroot::Sysroot;
 use super::tools::{CC, COMPILER, CXX, HANDSHAKE, LINKER, NAMES, answer};
-use super::{c, linker, wrapper};
+use super::{linker, wrapper};
 use crate::BuildError;
 
 /// If this process was started as compiler or linker of a sysroot, does that work; `None` if it was not. Programs that
@@ -27,14 +28,14 @@ pub(crate) fn act() -> Option<u8> {
     let act: fn(&Sysroot, Vec<OsString>) -> Result<u8, BuildError> = match name.to_str()? {
         COMPILER => wrapper::run,
         LINKER => linker::run,
-        CC => |sysroot, arguments| c::run(sysroot, arguments, false),
-        CXX => |sysroot, arguments| c::run(sysroot, arguments, true),
+        CC => |sysroot, arguments| driver::run(sysroot, arguments, false),
+        CXX => |sysroot, arguments| driver::run(sysroot, arguments, true),
         _ => return None,
     };
     let tools = program.parent().unwrap_or(Path::new(""));
     // Under a name on `PATH`, of no sysroot's: which one, its arguments say.
     if [CC, CXX].iter().any(|tool| name == *tool) && !Sysroot::has_tools(tools) {
-        return Some(said(c::compile(arguments.collect(), name == CXX, |step| eprintln!("{step}"))));
+        return Some(said(driver::compile(arguments.collect(), name == CXX, |step| eprintln!("{step}"))));
     }
     let outcome = Sysroot::of_tool(tools).and_then(|sysroot| act(&sysroot, arguments.collect()));
     Some(said(outcome))

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use offload_image::{Image, ImageKind, ProgramBundle};
 
-use super::c::{self, Library, QUADS};
+use super::c::computed;
+use super::c::library::Library;
 use super::machine::Machine;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
@@ -23,7 +24,7 @@ use crate::cache::{Scratch, cached};
 use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::progress::Progress;
-use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
+use crate::symbols::{C_PREFIX, EXPORTED, QUADS, VARIADIC};
 use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
@@ -44,7 +45,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
 
 /// Links a program in C: objects and archives, and `-o`.
 pub(crate) fn link_c(sysroot: &Sysroot, mut arguments: Vec<String>, library: &Library) -> Result<u8, BuildError> {
-    arguments.extend(c::rust_libraries(sysroot)?);
+    arguments.extend(sysroot.core()?);
     link(sysroot, &arguments, Some(library))
 }
 
@@ -195,7 +196,7 @@ fn gpu_image(
     let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=internalize,globaldce"]);
     let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
     let text = variadic::lower(&text, library.is_some());
-    let text = if library.is_some() { with_own_variadics(sysroot, &c::computed::lower(&text), dir)? } else { text };
+    let text = if library.is_some() { with_own_variadics(sysroot, &computed::lower(&text), dir)? } else { text };
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx
         && in_parts(arguments)

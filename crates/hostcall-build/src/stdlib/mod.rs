@@ -6,6 +6,7 @@
 
 pub(crate) mod act;
 pub(crate) mod c;
+mod compilers;
 mod foreign;
 mod known;
 mod linker;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::natives::{self, Setting};
-use super::{c, tools};
+use super::{compilers, tools};
 use crate::{BuildError, DeviceToolchain};
 
 /// Changes with the steps here.
@@ -67,13 +67,28 @@ impl Sysroot {
 
     /// Those of them that name compilers of C and C++. What is set in this process's environment is not among them.
     pub fn c_variables(&self) -> Vec<(String, OsString)> {
-        c::variables(self)
+        compilers::variables(&self.machine, &self.tools, &self.toolchain.llvm_bin)
     }
 
     /// The settings that a cargo is given to build with this sysroot: what it need not build, because the runtime has
     /// it.
     pub fn settings(&self) -> Vec<Setting> {
         natives::settings(&self.machine)
+    }
+
+    /// The libraries that every program needs, whatever it is written in: `core`, and what code generation calls.
+    pub(crate) fn core(&self) -> Result<Vec<String>, BuildError> {
+        let dir = self.dir.join("lib/rustlib").join(self.machine.name()).join("lib");
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&dir).map_err(BuildError::io("read", &dir))? {
+            let path = entry.map_err(BuildError::io("read", &dir))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.ends_with(".rlib") && ["libcore-", "libcompiler_builtins-"].iter().any(|start| name.starts_with(start)) {
+                found.push(path.display().to_string());
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// What rustc calls as its linker.

@@ -76,8 +76,8 @@ pub(super) fn identity(toolchain: &DeviceToolchain) -> Result<String, BuildError
 
 #[cfg(test)]
 mod tests {
-    use super::super::QUADS;
     use super::*;
+    use crate::symbols::QUADS;
 
     #[test]
     fn the_prelude_names_each_function_that_code_generation_calls_otherwise() {

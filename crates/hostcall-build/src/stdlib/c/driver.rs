@@ -311,25 +311,6 @@ impl Call {
     }
 }
 
-/// The libraries of Rust's that every program needs, whatever it is written in: among them what code generation calls.
-pub(crate) fn rust_libraries(sysroot: &Sysroot) -> Result<Vec<String>, BuildError> {
-    let dir = sysroot.dir.join("lib/rustlib").join(sysroot.machine.name()).join("lib");
-    let mut found = Vec::new();
-    for entry in fs::read_dir(&dir).map_err(BuildError::io("read", &dir))? {
-        let path = entry.map_err(BuildError::io("read", &dir))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if ["libcore-", "libcompiler_builtins-"].iter().any(|start| name.starts_with(start)) && is_library(&path) {
-            found.push(path.display().to_string());
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn is_library(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "rlib")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

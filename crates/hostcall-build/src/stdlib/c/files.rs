@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::stdlib::machine::Machine;
+use crate::symbols::QUADS;
 use crate::{BuildError, sim};
 
 /// Directories of which every source is taken.
@@ -115,7 +116,7 @@ fn is_for(machine: &Machine, file: &str) -> bool {
     // The simulator has the functions that the process brings which loads its images, those of `long double` included
     // that `prelude.h` names otherwise.
     let Some(name) = file.strip_prefix("math/") else { return true };
-    !sim::is_math(name) && !name.strip_suffix('l').is_some_and(|name| super::QUADS.contains(&name))
+    !sim::is_math(name) && !name.strip_suffix('l').is_some_and(|name| QUADS.contains(&name))
 }
 
 /// A source as it is compiled.
