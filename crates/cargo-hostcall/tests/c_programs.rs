@@ -1,6 +1,7 @@
-//! C in programs: programs in C alone (`tests/c-programs`), compiled by `cargo hostcall cc`, print on a device what they
-//! print on this machine; packages whose build scripts compile C build and link unchanged; what is not there is refused
-//! by name. With `HOSTCALL_REGISTRY=all` also larger libraries in C, of the registry (`tests/suites/c-crates`).
+//! C in programs: programs in C alone (`tests/c-programs`), compiled by `cargo hostcall cc`, print on a device what
+//! they print on this machine; packages whose build scripts compile C build and link unchanged; what is not there is
+//! refused by name. With `HOSTCALL_REGISTRY=all` also larger libraries in C, of the registry
+//! (`tests/suites/c-crates`).
 //!
 //! `HOSTCALL_TEST_DEVICE` chooses the device. Without a device toolchain, clang or musl's sources nothing can be
 //! compiled, and the tests say so.

@@ -31,8 +31,9 @@ pub struct SetupReport {
     pub failed: Vec<String>,
 }
 
-/// Installs the device toolchain, `ptxas`, `nvlink`, clang and musl's sources, each if it is missing, and builds std for the simulator and
-/// NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are installed by `apt-get` (through
+/// Installs the device toolchain, `ptxas`, `nvlink`, clang and musl's sources, each if it is missing, and builds std
+/// for the simulator and NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are
+/// installed by `apt-get` (through
 /// `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
 ///
 /// A piece that cannot be installed is reported and does not keep the others from being installed.

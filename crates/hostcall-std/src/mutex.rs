@@ -1,7 +1,7 @@
 //! C's mutexes: a word that says whether somebody holds it and whether others wait, and a futex on it.
 //!
-//! Of attributes the kind is looked at. Whoever locks an ordinary mutex that it holds waits for ever, as POSIX allows; a
-//! recursive one counts, and one that checks says so.
+//! Of attributes the kind is looked at. Whoever locks an ordinary mutex that it holds waits for ever, as POSIX
+//! allows; a recursive one counts, and one that checks says so.
 
 use crate::abi::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT};
 use crate::abi::timespec;

@@ -1,8 +1,8 @@
 //! Which of musl's sources are compiled: C's library without the system.
 //!
-//! What the device has itself (`hostcall-std`: files, memory, threads, clocks, sockets) is not among them, and neither
-//! is what `compiler_builtins` has under C's names (`memcpy` and its kind). What is there works on memory alone, or asks
-//! the system by numbers, for which `sources/arch/syscall_arch.h` has the device's functions.
+//! What the device has itself (`hostcall-std`: files, memory, threads, clocks, sockets) is not among them, and
+//! neither is what `compiler_builtins` has under C's names (`memcpy` and its kind). What is there works on memory
+//! alone, or asks the system by numbers, for which `sources/arch/syscall_arch.h` has the device's functions.
 
 use std::fs;
 use std::path::Path;
