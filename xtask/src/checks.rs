@@ -102,7 +102,19 @@ pub(crate) fn soak(sh: &Shell, calls: u64, stream_values: Option<u64>, device: &
 
 /// The registry's crates and programs.
 pub(crate) fn crates(sh: &Shell, device: &str) -> Result<()> {
-    let test = ["--package", "cargo-hostcall", "--test", "crates", "--test", "registry", "--", "--nocapture", "--test-threads=1"];
+    let test = [
+        "--package",
+        "cargo-hostcall",
+        "--test",
+        "crates",
+        "--test",
+        "registry",
+        "--test",
+        "c_programs",
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ];
     cmd!(sh, "cargo test {test...}").env("HOSTCALL_TEST_DEVICE", device).env("HOSTCALL_REGISTRY", "all").run()?;
     Ok(())
 }

@@ -27,6 +27,10 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     println!("# in .cargo/config.toml; programs are compiled by rustc {}, with its std, whichever cargo is used", sysroot.release());
     println!("[build]\nrustc = {}\ntarget = {}\n", text(sysroot.rustc().display().to_string()), text(machine.name()));
     println!("[target.{}]\nrunner = {}", machine.name(), serde_json::Value::from(runner));
+    println!("\n# compilers of C and C++ for build scripts\n[env]");
+    for (name, value) in sysroot.c_variables() {
+        println!("{name} = {}", text(value.display().to_string()));
+    }
     for Setting { table, key, value } in sysroot.settings() {
         println!("\n[{table}]\n{key} = {value}");
     }

@@ -7,6 +7,7 @@ mod bench;
 mod bindgen;
 mod build;
 mod cargo;
+mod cc;
 mod config;
 mod demo;
 mod device;
@@ -55,6 +56,8 @@ enum Command {
     Test(Box<test::Arguments>),
     /// Builds programs for devices
     Build(build::Arguments),
+    /// Compiles C for devices, as clang does, and links it to a program
+    Cc(cc::Arguments),
     /// Makes a new package: a program, or with --kernel a kernel and the program that launches it
     New(new::Arguments),
     /// Prints the settings with which plain `cargo run` and `cargo test` use a device
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments, rest),
         Command::Test(arguments) => test::run(*arguments, rest),
         Command::Build(arguments) => build::run(arguments),
+        Command::Cc(arguments) => cc::run(arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Config(arguments) => config::run(*arguments),
         Command::Exec(arguments) => exec::run(*arguments),

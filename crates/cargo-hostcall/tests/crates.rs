@@ -12,8 +12,12 @@ use std::process::{Command, Output};
 use hostcall_build::{Machine, Sysroot};
 
 /// As a dependency, a program that uses it, and the function of C's that is not there.
-const UNLINKED: [(&str, &str, &str, &str); 1] =
-    [("libloading", "\"0.8\"", "fn main() { println!(\"{:?}\", unsafe { libloading::Library::new(\"libm.so.6\") }.is_ok()) }", "dlopen")];
+const UNLINKED: [(&str, &str, &str, &str); 1] = [(
+    "nix",
+    "{ version = \"0.30\", features = [\"signal\"] }",
+    "fn main() { println!(\"{:?}\", nix::sys::signal::SigSet::all().wait()) }",
+    "sigwait",
+)];
 
 /// What NVIDIA's GPUs cannot have: PTX has no statics that refer to one another.
 const NOT_IN_PTX: [&str; 1] = ["tracing"];

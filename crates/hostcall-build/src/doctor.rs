@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::nvlink::Nvlink;
 use crate::probe::Parts;
+use crate::stdlib::c::{compiler, musl};
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, HostToolchain, Machine, Piece, Ptxas, Sysroot};
 
@@ -65,6 +66,9 @@ pub fn doctor() -> Vec<Check> {
     checks.extend(lld.map(|lld| check("ld.lld", Importance::Optional, lld)));
     checks.extend([Machine::Sim, Machine::Nvptx].iter().map(standard_library));
     checks.push(check("ptxas", Importance::Optional, Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()))));
+    let clang = DeviceToolchain::find().and_then(|device| compiler::clang(&device));
+    checks.push(check("clang", Importance::Optional, clang.map(|clang| format!("{}, for C in programs", clang.display()))));
+    checks.push(check("musl", Importance::Optional, musl::find().map(|dir| format!("{}, C's library for devices", dir.display()))));
     checks.push(check("nvlink", Importance::Optional, Nvlink::find().map(|nvlink| nvlink.describe())));
     checks.extend(instrumentation);
     checks

@@ -21,6 +21,10 @@ pub enum Piece {
     LlvmHeaders,
     /// A compiler for it.
     CppCompiler,
+    /// The compiler of C and C++, of the device toolchain's LLVM.
+    Clang,
+    /// musl's sources, of which C's library for devices is made.
+    Musl,
 }
 
 impl Piece {
@@ -32,6 +36,10 @@ impl Piece {
                 "run `cargo hostcall setup`; by hand: `apt-get install rustc-web cargo-web rust-web-src llvm-22 lld-22` \
                  (Debian 12 has them in bookworm-security), \
                  or `rustup toolchain install nightly --component rust-src,llvm-tools`"
+            }
+            Piece::Clang => "run `cargo hostcall setup`, or `apt-get install clang-22`",
+            Piece::Musl => {
+                "run `cargo hostcall setup`, or set HOSTCALL_MUSL_SOURCE to the directory of musl's sources, release 1.2.3 or later"
             }
             Piece::Lld => "run `cargo hostcall setup`, or `apt-get install lld-22`",
             Piece::Ptxas => {
@@ -56,6 +64,8 @@ impl fmt::Display for Piece {
             Piece::Nvlink => "nvlink",
             Piece::LlvmHeaders => "LLVM headers, which `--instrument` needs,",
             Piece::CppCompiler => "C++ compiler, which `--instrument` needs,",
+            Piece::Clang => "clang for the device toolchain",
+            Piece::Musl => "sources of musl, the C library",
         })
     }
 }
@@ -158,8 +168,8 @@ pub enum BuildError {
     },
     /// A program calls functions that nothing on the device provides.
     #[error(
-        "{program} cannot be linked for the device: nothing there provides {}; there is no C library on the device, so a crate that calls one \
-         (or an operating system) cannot be used", symbols.join(", ")
+        "{program} cannot be linked for the device: nothing there provides {}; a program has Rust's std and C's library there, and \
+         what calls something else cannot be used", symbols.join(", ")
     )]
     Unresolved {
         /// The program.

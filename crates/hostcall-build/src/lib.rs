@@ -68,6 +68,7 @@ pub use ptxas::{Ptxas, assemble_all, assemble_as_built, assemble_cached, assembl
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
 pub use source::beside;
+pub use stdlib::c::driver::compile as compile_c;
 pub use stdlib::{
     Machine, SUFFIX, Setting, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, linked_runtime, overlay_identity,
     runtime_state,

@@ -35,7 +35,15 @@ pub(crate) fn images() -> &'static [u8] {
 
 /// The steps that make the runtime, and those of the linker of programs with std, besides.
 pub(crate) fn links() -> String {
-    let own = [include_str!("stdlib/linker.rs"), include_str!("stdlib/runtime.rs"), include_str!("stdlib/variadic.rs")];
+    let own = [
+        include_str!("stdlib/linker.rs"),
+        include_str!("stdlib/runtime.rs"),
+        include_str!("stdlib/variadic.rs"),
+        include_str!("stdlib/c/computed.rs"),
+        include_str!("stdlib/c/files.rs"),
+        include_str!("stdlib/c/library.rs"),
+        include_str!("stdlib/c/sources/support.c"),
+    ];
     let probe = [include_str!("instrument.rs"), include_str!("probe.rs"), include_str!("../probe/probe.cpp")];
     own.concat() + &probe.concat() + shorten::recipe() + parts::recipe()
 }

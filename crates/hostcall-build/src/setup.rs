@@ -1,5 +1,5 @@
 //! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` and `nvlink` from
-//! PyPI.
+//! PyPI, clang and musl's sources from Debian.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::command::Run;
 use crate::nvlink::Nvlink;
 use crate::probe::Parts;
+use crate::stdlib::c::{compiler, musl};
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 
 /// Debian's packages that make a device toolchain together.
 const PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22"];
+/// Debian's package with the compiler of C.
+const CLANG: [&str; 1] = ["clang-22"];
 /// The wheel with `ptxas`. CUDA 12.8 brought sm_120, CUDA 13 dropped sm_70: 12.9 knows all that lie between.
 const PTXAS_WHEEL: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
 
@@ -29,8 +32,9 @@ pub struct SetupReport {
     pub failed: Vec<String>,
 }
 
-/// Installs the device toolchain, `ptxas` and `nvlink`, each if it is missing, and builds std for the simulator and
-/// NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are installed by `apt-get` (through
+/// Installs the device toolchain, `ptxas`, `nvlink`, clang and musl's sources, each if it is missing, and builds std
+/// for the simulator and NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are
+/// installed by `apt-get` (through
 /// `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
 ///
 /// A piece that cannot be installed is reported and does not keep the others from being installed.
@@ -42,6 +46,10 @@ pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {
     report.add("ptxas", install(found, &mut |progress| install_ptxas(progress), &mut progress));
     let found = || Nvlink::find().map(|nvlink| nvlink.describe());
     report.add("nvlink", install(found, &mut |progress| install_nvlink(progress), &mut progress));
+    let found = || DeviceToolchain::find().and_then(|device| compiler::clang(&device)).map(|clang| clang.display().to_string());
+    report.add("clang", install(found, &mut |progress| install_clang(progress), &mut progress));
+    let found = || musl::find().map(|dir| dir.display().to_string());
+    report.add("musl's sources", install(found, &mut |progress| musl::install(progress), &mut progress));
     if let Ok(device) = DeviceToolchain::find() {
         let found = || Parts::find(&device).map(|parts| parts.describe());
         report.add("instrumentation", install(found, &mut |progress| install_headers(device.llvm_major, progress), &mut progress));
@@ -96,6 +104,13 @@ fn install_headers(llvm_major: u32, progress: &mut Progress<'_>) -> Result<(), B
     let apt = which("apt-get").into_iter().next();
     let apt = apt.ok_or_else(|| BuildError::Missing { piece: Piece::LlvmHeaders, tried: "apt-get is not on PATH".into() })?;
     install_packages(&apt, &[&format!("llvm-{llvm_major}-dev"), "g++"], progress)
+}
+
+fn install_clang(progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    match which("apt-get").first() {
+        Some(apt) => install_packages(apt, &CLANG, progress),
+        None => Err(BuildError::Missing { piece: Piece::Clang, tried: "no apt-get on PATH".into() }),
+    }
 }
 
 fn install_packages(apt: &Path, packages: &[&str], progress: &mut Progress<'_>) -> Result<(), BuildError> {

@@ -116,7 +116,7 @@ pub(crate) fn undefined_symbols(package: &str, library: &[u8]) -> Result<Vec<Str
 }
 
 /// The functions of the C mathematics library that Rust's float methods and LLVM's intrinsics call.
-fn is_math(name: &str) -> bool {
+pub(crate) fn is_math(name: &str) -> bool {
     const MATH: [&str; 35] = [
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "exp", "exp2",
         "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow", "rint", "round",

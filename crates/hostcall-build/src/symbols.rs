@@ -18,6 +18,14 @@ pub(crate) const C_PREFIX: &str = "libc_";
 /// (`stdlib/variadic.rs`).
 pub(crate) const VARIADIC: [&str; 9] = ["open", "open64", "openat", "fcntl", "ioctl", "syscall", "prctl", "mremap", "printf"];
 
+/// Functions of `f128`s that code generation calls, and C's of `long double`s, both besides an `l`.
+pub(crate) const QUADS: [&str; 11] = ["ceil", "floor", "fma", "fmax", "fmin", "fmod", "rint", "round", "roundeven", "sqrt", "trunc"];
+
+/// Functions that C's library has itself, where a program has one: its own streams, time zones and locales, and more
+/// than the runtime says of threads' attributes.
+pub(crate) const OF_C: [&str; 9] =
+    ["printf", "puts", "putchar", "localtime_r", "tzset", "setlocale", "nl_langinfo", "pthread_attr_init", "pthread_attr_destroy"];
+
 /// The name under which a program is linked with a function of the runtime's, on a GPU.
 pub(crate) fn linked_name(name: &str) -> &str {
     name.strip_prefix(C_PREFIX).filter(|name| !VARIADIC.contains(name)).unwrap_or(name)

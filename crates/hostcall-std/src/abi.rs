@@ -54,6 +54,8 @@ pub mod errno {
 
 pub const CLOCK_REALTIME: clockid_t = 0;
 pub const CLOCK_MONOTONIC: clockid_t = 1;
+pub const CLOCK_PROCESS_CPUTIME_ID: clockid_t = 2;
+pub const CLOCK_THREAD_CPUTIME_ID: clockid_t = 3;
 pub const CLOCK_MONOTONIC_RAW: clockid_t = 4;
 pub const CLOCK_REALTIME_COARSE: clockid_t = 5;
 pub const CLOCK_MONOTONIC_COARSE: clockid_t = 6;

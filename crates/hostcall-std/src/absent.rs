@@ -3,6 +3,7 @@
 
 use crate::abi::errno::{ECHILD, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM};
 use crate::error::{Errno, returned};
+use crate::lane;
 use core::ffi::{c_char, c_void};
 use core::ptr::null_mut;
 
@@ -27,6 +28,12 @@ fail! {
     libc_execve(Text, Pointer, Pointer): ENOSYS;
     /// There is one program.
     libc_execvp(Text, Pointer): ENOSYS;
+    /// There is one program.
+    libc_execv(Text, Pointer): ENOSYS;
+    /// There is one process.
+    libc_pclose(Pointer): ECHILD;
+    /// There is one process.
+    libc_wait(Pointer): ECHILD;
     /// There is one process.
     libc_waitpid(i32, Pointer, i32): ECHILD;
     /// There is one process.
@@ -143,6 +150,12 @@ return_error! {
     libc_posix_spawn_file_actions_adddup2(Pointer, i32, i32): 0;
     /// Nothing is started with them.
     libc_posix_spawn_file_actions_addchdir_np(Pointer, Text): 0;
+    /// No signal comes, not at a time either.
+    libc_alarm(u32): 0;
+    /// No library is loaded later, and so none is let go.
+    libc_dlclose(Pointer): -1;
+    /// No signal comes.
+    libc_sigismember(Pointer, i32): 0;
     /// No signal comes.
     libc_sigaltstack(Pointer, Pointer): 0;
     /// No signal comes.
@@ -167,8 +180,6 @@ return_error! {
     libc_getpriority(i32, u32): 0;
     /// There is one process, and nothing forks it.
     libc_pthread_atfork(Pointer, Pointer, Pointer): 0;
-    /// What a library's end would call. A program ends without.
-    libc_atexit(Pointer): 0;
     /// Where a thread's stack is, nobody is told.
     libc_pthread_getattr_np(usize, Pointer): ENOSYS;
     /// Threads' stacks are the launch's.
@@ -305,6 +316,31 @@ macro_rules! no_entry {
     )+ };
 }
 no_entry!(libc_getpwuid(u32), libc_getpwnam(Text), libc_getgrgid(u32), libc_getgrnam(Text));
+
+/// Runs a command in a shell, which there is none of: 0 where that is asked, else −1.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_system(command: Text) -> i32 {
+    if command.is_null() { 0 } else { returned(Err(Errno(ENOSYS))) }
+}
+
+/// A stream from or to another process: there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_popen(_command: Text, _mode: Text) -> Pointer {
+    lane::here().set_errno(ENOSYS);
+    null_mut()
+}
+
+/// A library that is loaded later: none is.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_dlopen(_file: Text, _how: i32) -> Pointer {
+    null_mut()
+}
+
+/// Why a library was not loaded.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_dlerror() -> Text {
+    c"a device loads no libraries".as_ptr()
+}
 
 /// A symbol of a library that is loaded later: none is.
 #[unsafe(no_mangle)]

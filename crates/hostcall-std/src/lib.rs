@@ -9,6 +9,7 @@
 //! * [`abi`]: C's types and numbers. [`error`](mod@error): how a function fails. [`variadic`]: how those with `...` are
 //!   called.
 //! * `entry`: the kernel that runs a program: arguments and variables first, then `main`. `environment`: variables.
+//!   [`exits`]: what runs when it exits.
 //! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]`
@@ -49,6 +50,7 @@ pub mod entry;
 pub mod environment;
 pub mod epoll;
 pub mod error;
+pub mod exits;
 pub mod fd;
 pub mod file;
 pub mod futex;

@@ -3,7 +3,7 @@
 use crate::abi::errno::{EINVAL, EIO};
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
-use crate::{lane, memory, output, tls};
+use crate::{exits, lane, memory, output, tls};
 use core::sync::atomic::{AtomicU32, Ordering};
 use hostcall_device::__runtime::{self as device, Console, Process};
 use hostcall_device::wave;
@@ -26,10 +26,11 @@ fn explain_exhaustion() {
     }
 }
 
-/// Ends the process, when the calling thread's thread-local values are dropped.
+/// Ends the process, when the calling thread's thread-local values are dropped and what was named to run then has run.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_exit(code: i32) -> ! {
     tls::run_destructors();
+    exits::run();
     output::finish();
     end(code)
 }
@@ -37,6 +38,12 @@ pub extern "C" fn libc_exit(code: i32) -> ! {
 /// Ends the process, without dropping anything.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc__exit(code: i32) -> ! {
+    end(code)
+}
+
+/// C's name for that.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc__Exit(code: i32) -> ! {
     end(code)
 }
 

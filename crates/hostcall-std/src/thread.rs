@@ -198,14 +198,21 @@ extern "C" fn run(record: usize) {
     unsafe { let_go(record) };
 }
 
+/// Attributes of a new thread, as musl has them, as far as they are looked at: C's alone has any.
+#[repr(C)]
+pub struct Attributes {
+    sizes: [usize; 3],
+    is_detached: i32,
+}
+
 /// Starts a thread: 0, or `EAGAIN` if all waves have one. Its stack's size is what the launch gave to all.
 ///
 /// # Safety
-/// `id` is valid for a write.
+/// `id` is valid for a write, and `attributes` null or valid for a read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_pthread_create(
     id: *mut *mut c_void,
-    _attributes: *const c_void,
+    attributes: *const Attributes,
     start: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
 ) -> i32 {
@@ -217,6 +224,12 @@ pub unsafe extern "C" fn libc_pthread_create(
             unsafe { &*record }.number.store(number, Ordering::Relaxed);
             // SAFETY: the caller's.
             unsafe { id.write(record.cast()) };
+            // SAFETY: the caller's.
+            let is_detached = unsafe { attributes.as_ref() }.is_some_and(|attributes| attributes.is_detached != 0);
+            if is_detached {
+                // SAFETY: just made, and of nobody's but the caller's, who has said so.
+                unsafe { libc_pthread_detach(record.cast()) };
+            }
             0
         }
         Err(error) => {

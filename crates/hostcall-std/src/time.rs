@@ -2,8 +2,8 @@
 
 use crate::abi::errno::EINVAL;
 use crate::abi::{
-    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME, CLOCK_REALTIME_COARSE, TIMER_ABSTIME,
-    clockid_t, timespec, timeval,
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME,
+    CLOCK_REALTIME_COARSE, CLOCK_THREAD_CPUTIME_ID, TIMER_ABSTIME, clockid_t, timespec, timeval,
 };
 use crate::error::{Errno, returned};
 use hostcall_device::__runtime::{self as device, Clock};
@@ -34,7 +34,13 @@ fn sleep(nanos: u64) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_clock_gettime(clock: clockid_t, into: *mut timespec) -> i32 {
     let now = match clock {
-        CLOCK_MONOTONIC | CLOCK_MONOTONIC_RAW | CLOCK_MONOTONIC_COARSE | CLOCK_BOOTTIME => {
+        // A thread has its wave to itself: the time that it takes is the time that passes.
+        CLOCK_MONOTONIC
+        | CLOCK_MONOTONIC_RAW
+        | CLOCK_MONOTONIC_COARSE
+        | CLOCK_BOOTTIME
+        | CLOCK_PROCESS_CPUTIME_ID
+        | CLOCK_THREAD_CPUTIME_ID => {
             let now = device::now_ns();
             Ok(timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 })
         }
@@ -81,6 +87,28 @@ pub unsafe extern "C" fn libc_clock_getres(_clock: clockid_t, into: *mut timespe
     if let Some(into) = unsafe { into.as_mut() } {
         *into = timespec { tv_sec: 0, tv_nsec: 1 };
     }
+    0
+}
+
+/// What a process has used, as Linux and musl have it: times, and counts that nobody keeps.
+#[repr(C)]
+pub struct Usage {
+    user: timeval,
+    system: timeval,
+    counts: [i64; 14],
+    spare: [i64; 16],
+}
+
+/// What the process has used: the time that has passed on the device.
+///
+/// # Safety
+/// `into` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getrusage(_whose: i32, into: *mut Usage) -> i32 {
+    let now = device::now_ns();
+    let user = timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
+    // SAFETY: the caller's.
+    unsafe { into.write(Usage { user, system: timeval::default(), counts: [0; 14], spare: [0; 16] }) };
     0
 }
 

@@ -17,8 +17,17 @@ pub type More = usize;
 /// # Safety
 /// The caller has passed one.
 pub(crate) unsafe fn int(more: More) -> i32 {
-    // SAFETY: the caller's. What is above it in its slot, or register, means nothing.
-    unsafe { long(more) as i32 }
+    #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+    // SAFETY: the caller's. It is the first half of its slot; where it was passed by an address of a function, the
+    // compiler has left no more room for it.
+    unsafe {
+        more.cast::<i32>().read()
+    }
+    #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+    // SAFETY: the caller's. What is above it in its register means nothing.
+    unsafe {
+        long(more) as i32
+    }
 }
 
 /// The first, which is a pointer or a `long`.

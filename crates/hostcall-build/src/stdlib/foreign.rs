@@ -14,12 +14,23 @@ const HEAD: usize = 60;
 /// The name of the table that has the names too long for a head.
 const LONG_NAMES: &str = "//";
 
-/// The names of members that are not rustc's, in an archive as GNU's tools have them.
-pub(super) fn members(archive: &Path) -> io::Result<Vec<String>> {
+/// A member of an archive that is not rustc's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) name: String,
+    /// Whether it is LLVM's bitcode, of which any machine's code can be made.
+    pub(super) is_bitcode: bool,
+}
+
+/// How bitcode begins.
+const BITCODE: [u8; 4] = [b'B', b'C', 0xc0, 0xde];
+
+/// The members that are not rustc's, in an archive as GNU's tools have them.
+pub(super) fn members(archive: &Path) -> io::Result<Vec<Member>> {
     read(File::open(archive)?)
 }
 
-fn read(mut archive: impl Read + Seek) -> io::Result<Vec<String>> {
+fn read(mut archive: impl Read + Seek) -> io::Result<Vec<Member>> {
     let mut magic = [0; MAGIC.len()];
     archive.read_exact(&mut magic)?;
     if magic != *MAGIC {
@@ -48,7 +59,10 @@ fn read(mut archive: impl Read + Seek) -> io::Result<Vec<String>> {
         let name = String::from_utf8_lossy(name).into_owned();
         // (The index of symbols has no name but a slash.)
         if !name.is_empty() && !is_rustcs(&name) {
-            all.push(name);
+            let mut begin = Vec::new();
+            (&mut archive).take(size.min(BITCODE.len() as u64)).read_to_end(&mut begin)?;
+            archive.seek_relative(-(begin.len() as i64))?;
+            all.push(Member { name, is_bitcode: begin == BITCODE });
         }
         // Members begin at even places.
         archive.seek(SeekFrom::Current(i64::try_from(size + size % 2).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?))?;
@@ -81,10 +95,14 @@ mod tests {
         for name in ["lib.rmeta", "seven.1234.x", "a long name"] {
             archive.extend(member(&format!("/{}", at(name)), b"odd"));
         }
-        archive.extend(member("seven.o/", b"even"));
-        assert_eq!(read(Cursor::new(&archive)).expect("read"), ["a long name of C.o", "seven.o"]);
+        archive.extend(member("seven.o/", b"BC\xc0\xde and more"));
+        let named = |archive: &[u8]| {
+            let members = read(Cursor::new(archive)).expect("what is there");
+            members.into_iter().map(|Member { name, is_bitcode }| (name, is_bitcode)).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&archive), [("a long name of C.o".into(), false), ("seven.o".into(), true)]);
         assert!(read(Cursor::new(b"!<thin>\nxxxx")).is_err() && read(Cursor::new(b"")).is_err());
         let cut = &archive[..archive.len() - 50];
-        assert_eq!(read(Cursor::new(cut)).expect("what is there"), ["a long name of C.o"]);
+        assert_eq!(named(cut), [("a long name of C.o".into(), false)]);
     }
 }

@@ -12,42 +12,86 @@ use std::path::{Path, PathBuf};
 
 use offload_image::{Image, ImageKind, ProgramBundle};
 
+use super::c::computed;
+use super::c::library::Library;
 use super::machine::Machine;
-use super::math;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use super::variadic;
+use super::{foreign, math};
 use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::probe::{self, Probe};
 use crate::progress::Progress;
-use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
+use crate::symbols::{C_PREFIX, EXPORTED, QUADS, VARIADIC};
 use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
-    let arguments = expand(arguments)?;
-    let output = after(&arguments, "-o")
+    let mut arguments = expand(arguments)?;
+    arguments.extend(std::env::var(ARCHIVES_VARIABLE).unwrap_or_default().lines().map(str::to_owned));
+    if carries_c(sysroot, &arguments)? {
+        return link(sysroot, &arguments, Some(&Library::prepare(sysroot)?));
+    }
+    match link(sysroot, &arguments, None) {
+        // Somebody calls a function of C's without bringing any C along.
+        Err(unresolved @ BuildError::Unresolved { .. }) => match Library::prepare(sysroot) {
+            Ok(library) => link(sysroot, &arguments, Some(&library)),
+            Err(_) => Err(unresolved),
+        },
+        other => other,
+    }
+}
+
+/// Links a program in C: objects and archives, and `-o`.
+pub(crate) fn link_c(sysroot: &Sysroot, mut arguments: Vec<String>, library: &Library) -> Result<u8, BuildError> {
+    arguments.extend(sysroot.core()?);
+    link(sysroot, &arguments, Some(library))
+}
+
+/// Whether there is something among what is linked that rustc has not compiled.
+fn carries_c(sysroot: &Sysroot, arguments: &[String]) -> Result<bool, BuildError> {
+    let is_library =
+        |argument: &&String| argument.ends_with(".a") || argument.strip_prefix("-l").is_some_and(|name| !C_LIBRARIES.contains(&name));
+    if arguments.iter().any(|argument| is_library(&argument)) {
+        return Ok(true);
+    }
+    for archive in arguments.iter().filter(|argument| argument.ends_with(".rlib")).map(Path::new) {
+        if !archive.starts_with(&sysroot.dir) && !foreign::members(archive).map_err(BuildError::io("read", archive))?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Links a program, with C's library if it is there.
+fn link(sysroot: &Sysroot, arguments: &[String], library: Option<&Library>) -> Result<u8, BuildError> {
+    let output = after(arguments, "-o")
         .ok_or_else(|| BuildError::Unexpected { command: "hostcall-link".into(), problem: "rustc names no output (`-o`)".into() })?;
     let output = PathBuf::from(output);
     let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
     let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
     let state = sysroot.runtime_state()?;
     let wanted = probe::asked_for()?;
-    let runtime = sysroot.runtime(&state, wanted.is_some());
+    let is_instrumented = wanted.is_some();
+    let runtime = match library {
+        Some(_) => sysroot.runtime_beside_c(&state, is_instrumented),
+        None => sysroot.runtime(&state, is_instrumented),
+    };
     let probe = wanted.map(|wanted| Probe::new(&wanted, &sysroot.toolchain)).transpose()?;
-    let probe = probe.as_ref();
+    let (probe, library) = (probe.as_ref(), library.map(Library::file));
+    let library = library.as_deref();
     let _progress = Progress::of(format!("{name} for {}", sysroot.machine));
     let image = match &sysroot.machine {
-        Machine::Sim => {
-            let arguments = match probe {
-                Some(probe) => instrumented(sysroot, probe, &arguments, &scratch.0)?,
-                None => arguments,
-            };
-            shared_library(sysroot, &runtime, &name, &arguments, &scratch.0)?
-        }
-        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &runtime, probe, &name, &arguments, &scratch.0)?,
+        Machine::Sim => match probe {
+            Some(probe) => {
+                let arguments = instrumented(sysroot, probe, arguments, &scratch.0)?;
+                shared_library(sysroot, &runtime, &name, &arguments, library, &scratch.0)?
+            }
+            None => shared_library(sysroot, &runtime, &name, arguments, library, &scratch.0)?,
+        },
+        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &runtime, probe, &name, arguments, library, &scratch.0)?,
     };
     let kind = if std::env::var_os(HARNESS_VARIABLE).is_some() { HARNESS_NOTE } else { PROGRAM_NOTE };
     let mut bundle = ProgramBundle::new(name, vec![image]);
@@ -59,6 +103,9 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     fs::rename(&made, &output).map_err(BuildError::io("write", &output))?;
     Ok(0)
 }
+
+/// Archives of C's objects, a line each, that rustc does not hand on for a GPU.
+pub(crate) const ARCHIVES_VARIABLE: &str = "HOSTCALL_LINKS_ARCHIVES";
 
 /// Set by the compiler for the linker that it calls.
 pub(crate) const HARNESS_VARIABLE: &str = "HOSTCALL_LINKS_TESTS";
@@ -126,11 +173,12 @@ fn gpu_image(
     probe: Option<&Probe>,
     name: &str,
     arguments: &[String],
+    library: Option<&Path>,
     dir: &Path,
 ) -> Result<Image, BuildError> {
     let toolchain = &sysroot.toolchain;
     let files = |suffix: &str| arguments.iter().filter(|argument| argument.ends_with(suffix)).map(PathBuf::from).collect::<Vec<_>>();
-    let (objects, archives) = (files(".o"), files(".rlib"));
+    let (objects, archives) = ([files(".o"), files(".bc")].concat(), [files(".rlib"), files(".a")].concat());
     // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else,
     // what is needed.
     let [program, linked, functions, reached] = ["program.bc", "linked.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
@@ -140,7 +188,7 @@ fn gpu_image(
     link(&program).arg(runtime).arg(&own).output()?;
     let (ours, others): (Vec<&PathBuf>, _) = archives.iter().partition(|archive| archive.starts_with(&sysroot.dir));
     let libraries = joined(sysroot, &ours, dir)?;
-    let libraries: Vec<&PathBuf> = others.into_iter().chain([&libraries]).collect();
+    let libraries: Vec<&Path> = others.into_iter().map(PathBuf::as_path).chain(library).chain([libraries.as_path()]).collect();
     let join = |times: usize| {
         link(&linked).arg("--only-needed").arg(&program).args(libraries.iter().cycle().take(libraries.len() * times)).output()?;
         symbols::of_module(toolchain, &linked)
@@ -161,7 +209,8 @@ fn gpu_image(
     keep(&visible.iter().copied().chain(with_slots.iter().map(String::as_str)).collect::<Vec<_>>())?;
     let opt = toolchain.llvm("opt").args(probe.is_none().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
     let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
-    let text = variadic::lower(&text);
+    let text = variadic::lower(&text, library.is_some());
+    let text = if library.is_some() { with_own_variadics(sysroot, &computed::lower(&text), dir)? } else { text };
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx
         && in_parts(arguments, probe)
@@ -205,6 +254,15 @@ fn gpu_image(
             Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
         }
     }
+}
+
+/// C's own variadic functions, and calls of them, lowered as clang's `va_arg` for the machine wants it.
+fn with_own_variadics(sysroot: &Sysroot, text: &str, dir: &Path) -> Result<String, BuildError> {
+    let [before, after] = ["variadic.ll", "lowered.ll"].map(|name| dir.join(name));
+    fs::write(&before, text).map_err(BuildError::io("write", &before))?;
+    let opt = sysroot.toolchain.llvm("opt").args(["-passes=expand-variadics", "-expand-variadics-override=lowering", "-S"]);
+    opt.arg(&before).arg("-o").arg(&after).output()?;
+    fs::read_to_string(&after).map_err(BuildError::io("read", &after))
 }
 
 /// PTX of a program (a module as text, in which something may be that nobody reaches), compiled in parts. `None` if it
@@ -284,10 +342,17 @@ fn is_bitcode(file: &Path) -> bool {
 }
 
 /// What `libc` and others link with on Linux.
-const C_LIBRARIES: [&str; 8] = ["c", "m", "rt", "pthread", "util", "dl", "gcc_s", "unwind"];
+pub(crate) const C_LIBRARIES: [&str; 9] = ["c", "m", "rt", "pthread", "util", "dl", "gcc", "gcc_s", "unwind"];
 
 /// The simulator's image.
-fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
+fn shared_library(
+    sysroot: &Sysroot,
+    runtime: &Path,
+    name: &str,
+    arguments: &[String],
+    c_library: Option<&Path>,
+    dir: &Path,
+) -> Result<Image, BuildError> {
     let [library, script] = ["image.so", "exports"].map(|name| dir.join(name));
     let exported: String = EXPORTED.iter().map(|prefix| format!("{prefix}*; ")).collect();
     fs::write(&script, format!("{{ global: {exported}local: *; }};\n")).map_err(BuildError::io("write", &script))?;
@@ -312,7 +377,7 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
         // LLVM takes a `f128` for C's `long double` here, and calls its functions by those names; std's
         // compiler_builtins has them under their own.
         let run = QUADS.iter().fold(run, |run, name| run.arg(format!("--defsym={name}l={name}f128")));
-        Ok(run.arg("--version-script").arg(&script).arg(runtime).args(more).arg("-o").arg(&library))
+        Ok(run.arg("--version-script").arg(&script).arg(runtime).args(c_library).args(more).arg("-o").arg(&library))
     };
     link(&[])?.output()?;
     let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
@@ -329,9 +394,6 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
     let triple = crate::HostToolchain::find()?.triple;
     Ok(Image::new(ImageKind::Sim, triple, bytes))
 }
-
-/// Functions of `f128`s that code generation calls.
-const QUADS: [&str; 11] = ["ceil", "floor", "fma", "fmax", "fmin", "fmod", "rint", "round", "roundeven", "sqrt", "trunc"];
 
 /// From what `ld.lld` says: `error: undefined symbol: NAME`, and in the lines `>>> …` that follow, once,
 /// `FILE.o:(FUNCTION)`, perhaps after `.text.`.
@@ -352,10 +414,27 @@ struct Missing {
 fn unresolved(program: &str, missing: impl Iterator<Item = Missing>) -> BuildError {
     let readable = |name: &str| format!("{:#}", rustc_demangle::demangle(name));
     let symbols = missing.map(|Missing { symbol, caller }| match caller {
-        Some(caller) => format!("`{}` (called by `{}`)", readable(&symbol), readable(&caller)),
-        None => format!("`{}`", readable(&symbol)),
+        Some(caller) => format!("`{}` (called by `{}`{})", readable(&symbol), readable(&caller), reason(&symbol)),
+        None => format!("`{}`{}", readable(&symbol), reason(&symbol)),
     });
     BuildError::Unresolved { program: program.to_owned(), symbols: symbols.collect() }
+}
+
+/// Why there is no such function, where there is a reason.
+fn reason(symbol: &str) -> &'static str {
+    match symbol {
+        "setjmp" | "_setjmp" | "__sigsetjmp" | "sigsetjmp" | "longjmp" | "_longjmp" | "siglongjmp" => {
+            "; a GPU's calls return in their order, and no jump leaves them: return an error instead"
+        }
+        "__cxa_throw" | "__cxa_begin_catch" | "_Unwind_Resume" | "__gxx_personality_v0" => {
+            "; no stack is unwound on a device: return an error instead"
+        }
+        "vfork" | "execl" | "execle" | "execlp" | "execvpe" | "wait3" | "wait4" => "; there are no other processes on a device",
+        "sigsuspend" | "sigwait" | "sigwaitinfo" | "sigtimedwait" | "setitimer" | "timer_create" | "pthread_kill" | "pthread_cancel" => {
+            "; no signal comes on a device"
+        }
+        _ => "",
+    }
 }
 
 #[cfg(test)]

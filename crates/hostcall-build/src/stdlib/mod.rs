@@ -5,6 +5,8 @@
 //! What comes out is a bundle that a device loads like any other.
 
 pub(crate) mod act;
+pub(crate) mod c;
+mod compilers;
 mod foreign;
 mod known;
 mod linker;

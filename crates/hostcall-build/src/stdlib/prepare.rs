@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::machine::Machine;
 use super::sysroot::{DESCRIPTION, RECIPE, Sysroot, flags};
-use super::{known, overlay, runtime, tools};
+use super::{compilers, known, overlay, runtime, tools};
 use crate::cache::{Lock, Scratch, cache_directory};
 use crate::command::Run;
 use crate::flags::C_OF_X86_64;
@@ -35,6 +35,7 @@ impl Sysroot {
         sysroot.tools = tools::directory(&sysroot.dir, &program, &runtime::source_directory()?);
         let _lock = Lock::take(&cache.join(format!("{machine}.lock")), || progress(WAITING))?;
         tools::install(&sysroot.tools, &program)?;
+        compilers::install(&sysroot.machine, &sysroot.tools, &sysroot.toolchain.llvm_bin)?;
         runtime::refresh(&sysroot, &cache, &mut progress)?;
         Ok(sysroot)
     }

@@ -44,7 +44,7 @@ fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, warnings: &mut 
     let run = sysroot
         .variables()?
         .into_iter()
-        .fold(run, |run, (name, value)| run.env(name, value))
+        .fold(run, |run, (name, value)| run.env(&name, value))
         .env(
             "CARGO_TARGET_DIR",
             if spec.instrument.is_some() { source.target_dir.join(INSTRUMENTED_DIR) } else { source.target_dir.clone() },

@@ -15,7 +15,7 @@ use crate::cache::{Scratch, cache_directory};
 use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
 use crate::source::{Source, beside};
-use crate::symbols::{C_PREFIX, VISIBLE, linked_name};
+use crate::symbols::{C_PREFIX, OF_C, VISIBLE, linked_name};
 use crate::{BuildError, HostToolchain, Instrument, bitcode, cargo, flags, instrument, panics, recipe, symbols};
 
 /// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the
@@ -72,7 +72,9 @@ pub(crate) fn build(
         };
         let place = file.parent().unwrap_or(&sysroot.dir);
         fs::create_dir_all(place).map_err(BuildError::io("create", place))?;
-        fs::rename(&made, &file).map_err(BuildError::io("write", &file))?;
+        let beside_c = sysroot.runtime_beside_c(state, wanted.is_some());
+        fs::rename(&made.beside_c, &beside_c).map_err(BuildError::io("write", &beside_c))?;
+        fs::rename(&made.runtime, &file).map_err(BuildError::io("write", &file))?;
     }
     Ok(())
 }
@@ -84,22 +86,33 @@ fn target_dir(cache: &Path, crate_dir: &Path) -> PathBuf {
     cache.join(format!("runtime-{}", &hash[..16]))
 }
 
+/// The runtime as it was made.
+struct Made {
+    runtime: PathBuf,
+    /// Without what C's library has itself ([`OF_C`]).
+    beside_c: PathBuf,
+}
+
 /// For GPUs: one module of bitcode.
-fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, BuildError> {
+fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<Made, BuildError> {
     let archive = bitcode::archive(context, gpu)?;
-    let [replaced, exports, module] = ["replaced.ll", "exports", "runtime.bc"].map(|name| dir.join(name));
+    let [replaced, exports, runtime, beside_c] = ["replaced.ll", "exports", "runtime.bc", "runtime-c.bc"].map(|name| dir.join(name));
     let linked = bitcode::link(gpu, &archive, dir)?;
     let names = symbols::of_module(gpu.toolchain, &linked)?;
     // Its own panics, while it can be told from the program, whose panics are std's.
     let text = gpu.toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
     fs::write(&replaced, with_c_names(&panics::replace(&text))).map_err(BuildError::io("write", &replaced))?;
     let visible: Vec<&str> = names.exported(&VISIBLE).map(linked_name).collect();
-    fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
-    // That of an instrumented program has line tables, and is none of what is instrumented.
-    let opt =
-        gpu.toolchain.llvm("opt").args(context.spec.instrument.is_some().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
-    opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
-    Ok(module)
+    let is_ours = |name: &&str| !OF_C.contains(&name.strip_prefix(C_PREFIX).unwrap_or(name));
+    let without: Vec<&str> = visible.iter().copied().filter(is_ours).collect();
+    for (names, module) in [(visible, &runtime), (without, &beside_c)] {
+        fs::write(&exports, names.join("\n")).map_err(BuildError::io("write", &exports))?;
+        // That of an instrumented program has line tables, and is none of what is instrumented.
+        let strip = context.spec.instrument.is_some().then_some("-strip-debug");
+        let opt = gpu.toolchain.llvm("opt").args(strip).arg("-passes=internalize,globaldce");
+        opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(module).output()?;
+    }
+    Ok(Made { runtime, beside_c })
 }
 
 /// A module (as text) whose functions of C's have C's names, but for the variadic ones.
@@ -117,7 +130,7 @@ fn with_c_names(module: &str) -> String {
 }
 
 /// For the simulator: one object file.
-fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBuf, BuildError> {
+fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<Made, BuildError> {
     let host = context.host;
     let mut all = flags::common();
     context.source.remap(&mut all);
@@ -135,7 +148,7 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
         .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", &host.triple])
         .arg(cargo::MESSAGES);
     let archive = context.artifact(run, "the simulator", ".a")?;
-    let [whole, object] = ["whole.o", "runtime.o"].map(|name| dir.join(name));
+    let [whole, runtime, beside_c] = ["whole.o", "runtime.o", "runtime-c.o"].map(|name| dir.join(name));
     sysroot.toolchain.ld()?.args(["-r", "--whole-archive"]).arg(&archive).arg("-o").arg(&whole).output()?;
     let mut objcopy = sysroot.toolchain.llvm("llvm-objcopy").args(["--wildcard", "--strip-debug"]);
     for prefix in VISIBLE {
@@ -146,8 +159,10 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     for name in listed.lines().filter_map(|symbol| symbol.strip_prefix(C_PREFIX)) {
         objcopy = objcopy.arg(format!("--redefine-sym={C_PREFIX}{name}={name}")).arg(format!("--keep-global-symbol={name}"));
     }
-    objcopy.arg(&whole).arg(&object).output()?;
-    Ok(object)
+    objcopy.arg(&whole).arg(&runtime).output()?;
+    let local = sysroot.toolchain.llvm("llvm-objcopy").args(OF_C.map(|name| format!("--localize-symbol={name}")));
+    local.arg(&runtime).arg(&beside_c).output()?;
+    Ok(Made { runtime, beside_c })
 }
 
 /// Where the runtime's sources are: `HOSTCALL_STD_SOURCE`, or beside the sources that this program was built from, or

@@ -6,6 +6,7 @@
 //!   lib/rustlib/MACHINE/target.json           the specification, where rustc looks for it
 //!   lib/rustlib/MACHINE/lib/*.rlib            std, test, proc_macro and what they need
 //!   runtime/STATE/runtime.bc or runtime.o     hostcall-std, as it was in some checkout: see `runtime`
+//!   runtime/STATE/runtime-c.…, c/…            the same beside C's library, and that: see `c`
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::natives::{self, Setting};
-use super::tools;
+use super::{compilers, tools};
 use crate::{BuildError, DeviceToolchain};
 
 /// Changes with the steps here.
@@ -52,20 +53,42 @@ impl Sysroot {
         self.tools.join(tools::COMPILER)
     }
 
-    /// The variables that a cargo is given to build with this sysroot: its compiler, and the state of the runtime, so
-    /// that cargo sees what was linked with another.
+    /// The variables that a cargo is given to build with this sysroot: its compiler, the state of the runtime, so that
+    /// cargo sees what was linked with another, and the compilers of C and C++ that build scripts ask for.
     ///
     /// # Errors
     ///
     /// [`BuildError::Io`] if nobody has prepared it.
-    pub fn variables(&self) -> Result<[(&'static str, OsString); 2], BuildError> {
-        Ok([("RUSTC", self.rustc().into()), (STATE_VARIABLE, self.runtime_state()?.into())])
+    pub fn variables(&self) -> Result<Vec<(String, OsString)>, BuildError> {
+        let mut all = vec![("RUSTC".to_owned(), self.rustc().into()), (STATE_VARIABLE.to_owned(), self.runtime_state()?.into())];
+        all.extend(self.c_variables());
+        Ok(all)
+    }
+
+    /// Those of them that name compilers of C and C++. What is set in this process's environment is not among them.
+    pub fn c_variables(&self) -> Vec<(String, OsString)> {
+        compilers::variables(&self.machine, &self.tools, &self.toolchain.llvm_bin)
     }
 
     /// The settings that a cargo is given to build with this sysroot: what it need not build, because the runtime has
     /// it.
     pub fn settings(&self) -> Vec<Setting> {
         natives::settings(&self.machine)
+    }
+
+    /// The libraries that every program needs, whatever it is written in: `core`, and what code generation calls.
+    pub(crate) fn core(&self) -> Result<Vec<String>, BuildError> {
+        let dir = self.dir.join("lib/rustlib").join(self.machine.name()).join("lib");
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&dir).map_err(BuildError::io("read", &dir))? {
+            let path = entry.map_err(BuildError::io("read", &dir))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.ends_with(".rlib") && ["libcore-", "libcompiler_builtins-"].iter().any(|start| name.starts_with(start)) {
+                found.push(path.display().to_string());
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// What rustc calls as its linker.
@@ -85,9 +108,16 @@ impl Sysroot {
 
     /// The runtime of that state, or the one that instrumented programs are linked with.
     pub(crate) fn runtime(&self, state: &str, instrumented: bool) -> PathBuf {
-        let name = if instrumented { "instrumented" } else { "runtime" };
-        let suffix = if self.machine.is_gpu() { "bc" } else { "o" };
-        self.dir.join("runtime").join(state).join(format!("{name}.{suffix}"))
+        self.runtime_file(state, if instrumented { "instrumented" } else { "runtime" })
+    }
+
+    /// The same, without the functions that C's library has itself.
+    pub(crate) fn runtime_beside_c(&self, state: &str, instrumented: bool) -> PathBuf {
+        self.runtime_file(state, if instrumented { "instrumented-c" } else { "runtime-c" })
+    }
+
+    fn runtime_file(&self, state: &str, name: &str) -> PathBuf {
+        self.dir.join("runtime").join(state).join(format!("{name}.{}", if self.machine.is_gpu() { "bc" } else { "o" }))
     }
 
     /// Holds the state of the runtime that this program links with. It changes with the runtime and with how programs
@@ -100,6 +130,11 @@ impl Sysroot {
     pub(crate) fn runtime_state(&self) -> Result<String, BuildError> {
         let stamp = self.stamp();
         fs::read_to_string(&stamp).map_err(BuildError::io("read", stamp))
+    }
+
+    /// Whether a directory is a program's in a sysroot.
+    pub(crate) fn has_tools(tools: &Path) -> bool {
+        tools::sysroot_of(tools).is_some_and(|dir| dir.join(DESCRIPTION).is_file())
     }
 
     /// The sysroot of whoever is called through a program's directory in it.

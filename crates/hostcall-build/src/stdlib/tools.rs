@@ -1,10 +1,10 @@
-//! One program, three names: cargo calls us as compiler, rustc calls us as linker.
+//! One program, several names: cargo calls us as compiler, rustc as linker, build scripts as compilers of C and C++.
 //!
 //! Each program that prepares a sysroot has a directory in it, named by a hash of the program's own path (and of where
 //! it has the runtime's sources):
 //!
 //! ```text
-//! for/PROGRAM/hostcall-rustc, hostcall-link     links to that program
+//! for/PROGRAM/hostcall-rustc, hostcall-link, hostcall-cc, hostcall-c++     links to that program
 //! for/PROGRAM/runtime.key                       the state of the runtime that it links with: see `runtime`
 //! ```
 //!
@@ -24,6 +24,10 @@ use crate::command::Run;
 
 pub(crate) const COMPILER: &str = "hostcall-rustc";
 pub(crate) const LINKER: &str = "hostcall-link";
+pub(crate) const CC: &str = "hostcall-cc";
+pub(crate) const CXX: &str = "hostcall-c++";
+/// All of them.
+pub(crate) const NAMES: [&str; 4] = [COMPILER, LINKER, CC, CXX];
 
 /// What a program that knows these names is asked, and what it answers under each of them.
 pub(crate) const HANDSHAKE: &str = "--hostcall-tool";
@@ -55,11 +59,11 @@ pub(crate) fn program(tool: Option<&Path>) -> Result<PathBuf, BuildError> {
 /// Makes the links in `dir`, which is `program`'s, once it has shown that it knows their names.
 pub(crate) fn install(dir: &Path, program: &Path) -> Result<(), BuildError> {
     let leads_to_it = |name: &str| fs::read_link(dir.join(name)).is_ok_and(|to| to == program);
-    if [COMPILER, LINKER].iter().all(|name| leads_to_it(name)) {
+    if NAMES.iter().all(|name| leads_to_it(name)) {
         return Ok(());
     }
     fs::create_dir_all(dir).map_err(BuildError::io("create", dir))?;
-    for name in [COMPILER, LINKER] {
+    for name in NAMES {
         check(program, name)?;
         let link = dir.join(name);
         // Others may be starting it at this moment: it is replaced, never absent.

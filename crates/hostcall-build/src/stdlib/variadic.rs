@@ -7,13 +7,15 @@
 //! without `...`, and all of them call the same function here.
 
 use crate::module;
-use crate::symbols::{C_PREFIX, VARIADIC};
+use crate::symbols::{C_PREFIX, OF_C, VARIADIC};
 
 /// So many slots the runtime may read, passed or not: `syscall` has the most. What is not passed is zero.
 const SLOTS: usize = 5;
 
-/// A module (as text) that calls the runtime's definitions, and declares none of those functions.
-pub(super) fn lower(text: &str) -> String {
+/// A module (as text) that calls the runtime's definitions, and declares none of those functions. `beside_c`: but for
+/// those that C's library has, which are C's own ([`OF_C`]).
+pub(super) fn lower(text: &str, beside_c: bool) -> String {
+    let is_ours = |name: &str| VARIADIC.contains(&name) && !(beside_c && OF_C.contains(&name));
     let definitions: Vec<Definition<'_>> = text.lines().filter_map(Definition::of).collect();
     let private = text.lines().any(|line| line.starts_with("target datalayout") && line.contains("-A5"));
     let mut out = String::with_capacity(text.len());
@@ -21,7 +23,7 @@ pub(super) fn lower(text: &str) -> String {
     let (mut entry, mut slots, mut names) = (0, 0, 0);
     let mut begins = false;
     for line in text.split_inclusive('\n') {
-        if line.starts_with("declare ") && module::function(line).is_some_and(|name| VARIADIC.contains(&name)) {
+        if line.starts_with("declare ") && module::function(line).is_some_and(is_ours) {
             continue;
         }
         if begins && !module::is_label(line.trim_end()) {
@@ -29,11 +31,12 @@ pub(super) fn lower(text: &str) -> String {
             begins = false;
         }
         begins |= line.starts_with("define ");
-        let call = named(line).and_then(|(at, name)| Call::of(line, at, definitions.iter().find(|definition| definition.name == name)?));
+        let call =
+            named(line, is_ours).and_then(|(at, name)| Call::of(line, at, definitions.iter().find(|definition| definition.name == name)?));
         if let Some(call) = call {
             slots = slots.max(call.lower(&mut names, &mut out));
         } else {
-            renamed(line, &mut out);
+            renamed(line, is_ours, &mut out);
         }
         if line.starts_with('}') && slots > 0 {
             out.insert_str(entry, &variables(slots, private));
@@ -56,14 +59,14 @@ fn variables(slots: usize, private: bool) -> String {
 }
 
 /// The first of the variadic functions that a line names, and where.
-fn named(line: &str) -> Option<(usize, &str)> {
-    line.match_indices('@').map(|(at, _)| (at, module::symbol(&line[at + 1..]))).find(|(_, name)| VARIADIC.contains(name))
+fn named(line: &str, is_ours: impl Fn(&str) -> bool) -> Option<(usize, &str)> {
+    line.match_indices('@').map(|(at, _)| (at, module::symbol(&line[at + 1..]))).find(|(_, name)| is_ours(name))
 }
 
 /// The line with the runtime's names.
-fn renamed(line: &str, out: &mut String) {
+fn renamed(line: &str, is_ours: impl Fn(&str) -> bool, out: &mut String) {
     let mut rest = line;
-    while let Some((at, name)) = named(rest) {
+    while let Some((at, name)) = named(rest, &is_ours) {
         let end = at + 1 + name.len();
         out.extend([&rest[..=at], C_PREFIX, name]);
         rest = &rest[end..];
@@ -253,7 +256,7 @@ mod tests {
 
     #[track_caller]
     fn is_lowered(module: &str, wanted: &str) {
-        assert_eq!(lower(&format!("{DEFINED}{module}")), format!("{DEFINED}{wanted}"));
+        assert_eq!(lower(&format!("{DEFINED}{module}"), false), format!("{DEFINED}{wanted}"));
     }
 
     #[test]
@@ -299,7 +302,8 @@ mod tests {
     #[test]
     fn variables_of_amds_lanes_are_in_their_own_memory() {
         let module = "target datalayout = \"e-p:64:64-A5-G1\"\n";
-        let lowered = lower(&format!("{module}{DEFINED}define void @f() {{\n  %1 = call i32 (i32, i32, ...) @ioctl(i32 1, i32 2)\n}}\n"));
+        let lowered =
+            lower(&format!("{module}{DEFINED}define void @f() {{\n  %1 = call i32 (i32, i32, ...) @ioctl(i32 1, i32 2)\n}}\n"), false);
         assert!(lowered.contains("alloca [5 x i64], align 8, addrspace(5)\n  %hostcall.more = addrspacecast "), "{lowered}");
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::foreign;
-use super::linker::{HARNESS_VARIABLE, PARTS_VARIABLE};
+use super::linker::{ARCHIVES_VARIABLE, C_LIBRARIES, HARNESS_VARIABLE, PARTS_VARIABLE};
 use super::sysroot::{STATE_VARIABLE, Sysroot};
 use super::unwinding;
 use crate::flags::{self, KERNEL_FEATURES};
@@ -24,7 +24,9 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let mut command = Command::new(&sysroot.toolchain.rustc);
     command.args(&arguments);
     if call.target.as_deref() == Some(&name) {
-        if let Some(refused) = tell_of_c(&call.libraries, sysroot.machine.is_gpu()) {
+        if sysroot.machine.is_gpu()
+            && let Some(refused) = refuse(&call.not_for_gpus())
+        {
             return Ok(refused);
         }
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
@@ -46,6 +48,9 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         if sysroot.machine.is_gpu() {
             // The runtime is C's library, and no other is linked.
             command.arg("-Zlink-native-libraries=no");
+            if call.is_final {
+                command.env(ARCHIVES_VARIABLE, call.archives().iter().map(|file| format!("{}\n", file.display())).collect::<String>());
+            }
             // No image for a GPU has it, and of a large program's bitcode it is most.
             command.args((!instrumented).then_some("-Cdebuginfo=0"));
             // Others have no kernels, and some refuse to be compiled with any feature (`unstable_features`).
@@ -75,8 +80,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     }
     if status.success()
         && call.target.as_deref() == Some(&name)
-        && call.libraries.is_empty()
-        && let Some(refused) = tell_of_c(&call.brought_along(), sysroot.machine.is_gpu())
+        && sysroot.machine.is_gpu()
+        && let Some(refused) = refuse(&call.brought_along())
     {
         return Ok(refused);
     }
@@ -112,8 +117,10 @@ struct Call {
     is_test: bool,
     /// Whether this call ends with a link.
     is_final: bool,
-    /// Libraries of another language that the crate brings along.
+    /// Libraries of another language that the crate names.
     libraries: Vec<String>,
+    /// Where they are looked for.
+    directories: Vec<PathBuf>,
     /// Whether it depends on `hostcall`, under whatever name: what is a kernel is said by a macro of that crate.
     knows_kernels: bool,
 }
@@ -145,6 +152,8 @@ impl Call {
                 "--emit" => emits_link = value.is_some_and(|value| value.split(',').any(|kind| kind == "link")),
                 "--test" => call.is_test = true,
                 "--extern" => call.knows_kernels |= value.is_some_and(is_hostcall),
+                "-L" => call.directories.extend(value.map(directory)),
+                _ if word.starts_with("-L") => call.directories.push(directory(&word[2..])),
                 "-l" => call.libraries.extend(value.map(library)),
                 _ if word.starts_with("-l") => call.libraries.push(library(&word[2..])),
                 "-C" if value.is_some_and(|value| value.starts_with("extra-filename=")) => {
@@ -172,6 +181,11 @@ fn library(value: &str) -> String {
     name.split(':').next().unwrap_or(name).to_owned()
 }
 
+/// The directory in a value of `-L`: `[KIND=]DIR`.
+fn directory(value: &str) -> PathBuf {
+    value.split_once('=').map_or(value, |(_, dir)| dir).into()
+}
+
 /// Whether the package is one that cargo was asked for, not a dependency.
 fn is_users_own() -> bool {
     std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some()
@@ -190,37 +204,49 @@ impl Call {
         Some(dir.join(format!("{name}{}.d", self.extra_filename)))
     }
 
-    /// Libraries of another language that are in what rustc has made, though nobody has told it of them: the source
-    /// names them.
+    /// The archive of a library that the crate names.
+    fn archive(&self, name: &str) -> Option<PathBuf> {
+        self.directories.iter().map(|dir| dir.join(format!("lib{name}.a"))).find(|file| file.is_file())
+    }
+
+    /// The archives of all of them.
+    fn archives(&self) -> Vec<PathBuf> {
+        self.libraries.iter().filter_map(|name| self.archive(name)).collect()
+    }
+
+    /// Of the libraries that the crate names, those that no GPU runs: machine code, and what is loaded later.
+    fn not_for_gpus(&self) -> Vec<String> {
+        let is_bitcode = |file: PathBuf| foreign::members(&file).is_ok_and(|members| members.iter().all(|member| member.is_bitcode));
+        let is_for_gpus = |name: &str| C_LIBRARIES.contains(&name) || self.archive(name).is_some_and(is_bitcode);
+        self.libraries.iter().filter(|name| !is_for_gpus(name)).cloned().collect()
+    }
+
+    /// Objects of machine code that are in what rustc has made, though nobody has told it of them: the source names
+    /// their library.
     fn brought_along(&self) -> Vec<String> {
         let library = || Some(self.out_dir.as_ref()?.join(format!("lib{}{}.rlib", self.crate_name.as_ref()?, self.extra_filename)));
         // No such file: it is no library.
-        library().and_then(|library| foreign::members(&library).ok()).unwrap_or_default()
+        let members = library().and_then(|library| foreign::members(&library).ok()).unwrap_or_default();
+        members.into_iter().filter(|member| !member.is_bitcode).map(|member| member.name).collect()
     }
 }
 
-/// Says of the package that is compiled that it brings C along, if it does; the exit code if that is refused. It is
-/// found out before rustc where that is possible: code generation for a GPU does not survive objects of another
-/// machine.
-fn tell_of_c(libraries: &[String], is_gpu: bool) -> Option<u8> {
-    eprintln!("{}", about_c(libraries, is_gpu, &package())?);
-    is_gpu.then_some(1)
+/// Says of the package that is compiled that a GPU does not run its libraries; the exit code. It is found out before
+/// rustc where that is possible: code generation for a GPU does not survive objects of another machine.
+fn refuse(libraries: &[String]) -> Option<u8> {
+    eprintln!("{}", about_c(libraries, &package())?);
+    Some(1)
 }
 
-fn about_c(libraries: &[String], is_gpu: bool, package: &str) -> Option<String> {
+fn about_c(libraries: &[String], package: &str) -> Option<String> {
     if libraries.is_empty() {
         return None;
     }
     let names = libraries.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let libraries = if libraries.len() == 1 { "the C library" } else { "the C libraries" };
-    Some(if is_gpu {
-        format!(
-            "error: the package `{package}` links {libraries} {names}, and a GPU runs no C; look for a feature of it that does without, or for a \
-             package that is all Rust"
-        )
-    } else {
-        format!("warning: the package `{package}` links {libraries} {names}: the simulator runs that, and a build for a GPU will refuse it")
-    })
+    Some(format!(
+        "error: the package `{package}` links {names}, which a GPU cannot: it is machine code, or a library that is not brought along. C runs there \
+         if the package's build script compiles it (by the crates `cc` or `cmake`); look for a feature of it that has it do so, or that does without"
+    ))
 }
 
 /// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
@@ -267,7 +293,7 @@ fn hint(call: &Call, machine: &str) -> Option<String> {
     (!is_users_own()).then(|| {
         format!(
             "`{name}` does not compile for the device. Programs there see Linux with musl, and the true `target_arch`: there is no assembler of another \
-             processor and no C compiler. A crate that needs one of those cannot be used; look for a feature that turns it off, or for another crate"
+             processor. A crate that needs one of those cannot be used; look for a feature that turns it off, or for another crate"
         )
     })
 }
@@ -301,16 +327,20 @@ mod tests {
     }
 
     #[test]
-    fn c_that_a_crate_brings_along_is_refused_for_gpus_and_warned_of_elsewhere() {
-        let call = read(
-            "--crate-name x src/lib.rs --crate-type lib --target t -l static=z -lstatic:+whole-archive=bz2:renamed -l m -L native=/out",
-        );
-        assert_eq!(call.libraries, ["z", "bz2", "m"]);
-        let [gpu, simulator] = [true, false].map(|is_gpu| about_c(&call.libraries, is_gpu, "x-sys 1.0.0").expect("it brings C"));
-        assert!(gpu.starts_with("error: the package `x-sys 1.0.0` links the C libraries `z`, `bz2`, `m`, "), "{gpu}");
-        assert!(simulator.starts_with("warning: ") && simulator.contains("GPU will refuse"), "{simulator}");
-        assert_eq!(read("--crate-name x src/lib.rs --target t -L native=/out").libraries, [""; 0]);
-        assert_eq!(about_c(&[], true, "x 1.0.0"), None);
+    fn libraries_are_found_and_those_that_no_gpu_runs_are_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let member = |bytes: &[u8]| [format!("!<arch>\n{:<16}{:<32}{:<10}`\n", "x.o/", "", bytes.len()).as_bytes(), bytes].concat();
+        fs::write(dir.path().join("libz.a"), member(b"BC\xc0\xde")).expect("written");
+        fs::write(dir.path().join("libelf.a"), member(b"\x7fELF")).expect("written");
+        let line =
+            "--crate-name x src/lib.rs --crate-type lib --target t -l static=z -lstatic:+whole-archive=elf:renamed -l m -l dylib=gone";
+        let call = read(&format!("{line} -L native={}", dir.path().display()));
+        assert_eq!(call.libraries, ["z", "elf", "m", "gone"]);
+        assert_eq!(call.not_for_gpus(), ["elf", "gone"]);
+        assert_eq!(call.archives(), [dir.path().join("libz.a"), dir.path().join("libelf.a")]);
+        let said = about_c(&call.not_for_gpus(), "x-sys 1.0.0").expect("there is one");
+        assert!(said.starts_with("error: the package `x-sys 1.0.0` links `elf`, `gone`, "), "{said}");
+        assert_eq!(about_c(&[], "x 1.0.0"), None);
     }
 
     #[test]
