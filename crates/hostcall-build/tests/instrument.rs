@@ -156,6 +156,14 @@ fn body(text: &str, kernel: &str) -> String {
     })
 }
 
+/// An instruction of sm_90 without the offset of what it loads from constant bank 4, where the assembler keeps the
+/// addresses of a module's variables: how many there are before one is not the kernel's.
+fn without_table_offset(instruction: &[u8]) -> u128 {
+    let word = u128::from_le_bytes(*instruction.first_chunk().expect("16 bytes"));
+    let (bank, offset) = (word >> 54 & 31, 0x3fff << 40);
+    if bank == 4 { word & !offset } else { word }
+}
+
 #[test]
 fn kernels_that_are_not_meant_are_the_same_to_the_byte() {
     if !can_instrument() {
@@ -179,8 +187,12 @@ fn kernels_that_are_not_meant_are_the_same_to_the_byte() {
         let section = file.section_by_name(&format!(".text.{kernel}")).expect("the kernel's code");
         section.data().expect("its bytes").to_vec()
     };
-    for kernel in ["copy", "columns", "triangle", "histogram", "stacks", "barrier"] {
-        assert!(code(&plain, kernel) == code(&probed, kernel), "{kernel}: machine code");
+    for kernel in ["copy", "columns", "triangle", "second", "histogram", "stacks", "barrier"] {
+        let [plain, probed] = [&plain, &probed].map(|cubin| code(cubin, kernel));
+        assert_eq!(plain.len(), probed.len(), "{kernel}: machine code");
+        for (at, (plain, probed)) in plain.chunks_exact(16).zip(probed.chunks_exact(16)).enumerate() {
+            assert_eq!(without_table_offset(plain), without_table_offset(probed), "{kernel}: instruction {at}");
+        }
     }
     assert!(code(&plain, "first") != code(&probed, "first"));
 }
