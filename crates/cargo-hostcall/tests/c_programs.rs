@@ -208,7 +208,7 @@ fn c_that_a_build_script_compiles_is_part_of_a_program_for_every_device() {
 
 #[test]
 fn libraries_in_c_of_the_registry_do_on_a_device_what_they_do_here() {
-    if !std::env::var_os("HOSTCALL_REGISTRY").is_some_and(|which| which == "all") {
+    if std::env::var_os("HOSTCALL_REGISTRY").is_none_or(|which| which != "all") {
         return println!("not run: HOSTCALL_REGISTRY=all builds zlib, zstd, SQLite and Oniguruma");
     }
     if !can_compile() {

@@ -36,6 +36,7 @@ pub(super) fn install(machine: &Machine, tools: &Path, llvm_bin: &Path) -> Resul
     let text = format!(
         "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR {:?})\nset(CMAKE_C_COMPILER {:?})\nset(CMAKE_CXX_COMPILER {:?})\n\
          set(CMAKE_AR {:?} CACHE FILEPATH \"\")\nset(CMAKE_RANLIB {:?} CACHE FILEPATH \"\")\n\
+         # CMake looks for it in objects, and bitcode does not show it.\nset(CMAKE_SIZEOF_VOID_P 8)\n\
          # Whether a program could be linked is not asked: what is built here are libraries.\n\
          set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)\nset(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)\n\
          set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)\nset(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)\n",
