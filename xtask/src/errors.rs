@@ -32,7 +32,7 @@ const ERRORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("hostcall-abi", &["CallError", "DecodeError", "Error", "GeometryError"]),
-    ("hostcall-build", &["BuildError"]),
+    ("hostcall-build", &["BuildError", "ParseInstrumentError"]),
     ("hostcall-error", &["Forked"]),
     ("hostcall-idl", &["Error", "ErrorKind", "Errors", "NamespaceError", "UnknownLanguage"]),
     ("hostcall-image", &["BundleError"]),
