@@ -7,6 +7,7 @@
 //! threads, who go on beside it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::message::Worker;
@@ -21,13 +22,22 @@ pub(crate) struct Helpers {
     helpers: Box<[Mutex<Worker>]>,
     /// Of those who run no job: a job may take longer than a sweep, and keeps nobody from helping.
     memories: Mutex<Vec<Memory>>,
+    /// Whether the server has ended: lanes that were told to help go on asking.
+    ended: Arc<AtomicBool>,
 }
 
 impl Helpers {
     /// `core` has places for `count`.
     pub(crate) fn new(core: &Arc<Core>, count: usize) -> Arc<Self> {
         let helper = |n| Mutex::new(Worker::keeping(core.clone(), core.threads() + n));
-        Arc::new(Self { core: core.clone(), helpers: (0..count).map(helper).collect(), memories: Mutex::default() })
+        Arc::new(Self { core: core.clone(), helpers: (0..count).map(helper).collect(), memories: Mutex::default(), ended: Arc::default() })
+    }
+
+    /// What lanes call. It keeps nothing of the server's: a launch has it until it is over, whatever ends before.
+    pub(crate) fn asked(self: &Arc<Self>) -> impl Fn() -> bool + Send + Sync + use<> {
+        let (ended, helpers) = (self.ended.clone(), Arc::downgrade(self));
+        // Acquire pairs with the release in `end`. Who was just before it, `end` waits for.
+        move || !ended.load(Ordering::Acquire) && helpers.upgrade().is_some_and(|helpers| helpers.help())
     }
 
     /// Serves what is there, on a wave that waits. Whether anything was.
@@ -56,11 +66,14 @@ impl Helpers {
         self.memories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns when nobody helps, after lanes were told not to.
-    pub(crate) fn end(&self) {
-        for helper in &self.helpers {
-            // Who helps now does so for a short time.
-            drop(helper.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Nobody helps any more, and none of what the server owns is held on to.
+    pub(crate) fn end(self: Arc<Self>) {
+        self.ended.store(true, Ordering::Release);
+        let mut helpers = self;
+        // Who helps now does so for a short time.
+        while let Err(still) = Arc::try_unwrap(helpers) {
+            std::thread::yield_now();
+            helpers = still;
         }
     }
 }
@@ -164,7 +177,6 @@ mod tests {
         });
         assert!(ports.answered(0, Tag::new(1)) && !helpers.help());
         assert!(!core.is_served_here(), "the wave goes on as one that may wait for the server");
-        helpers.end();
     }
 
     #[test]
@@ -184,6 +196,23 @@ mod tests {
         core.join_reapers();
         assert!(here.upgrade().is_none());
         core.pool.close();
+    }
+
+    #[test]
+    fn lanes_that_go_on_asking_when_the_server_has_ended_keep_nothing_of_it() {
+        let held = Arc::new(());
+        let (here, owned) = (Arc::downgrade(&held), held);
+        let (core, helpers, served, ports) = server([fixed_service("held", move |x: u32| (&owned, x).1)]);
+        let asked = helpers.asked();
+        send(&ports, 0, 1);
+        assert!(asked() && !asked(), "there was one call");
+        helpers.end();
+        send(&ports, 1, 1);
+        assert!(!asked(), "nobody helps");
+        core.pool.close();
+        drop((core, served, ports));
+        assert!(here.upgrade().is_none());
+        assert!(!asked());
     }
 
     #[test]

@@ -101,10 +101,13 @@ fn an_access_says_kind_size_and_memory_as_far_as_the_machine_knows_it() {
     assert_eq!(run(), vec![5 | 1 << 8; threads as usize]);
     streams.wait(&bench.queue).expect("nothing is lost");
     let counted = streams.state::<Access, Counts<ByWords>>().expect("the handler's state");
-    // In the simulator there is one memory.
-    let own = if on_gpu() { "read of 2 bytes, Private" } else { "read of 2 bytes, Global" };
-    let expected =
-        [own, "write of 8 bytes, Global", "atomic of 8 bytes, Global", "read and write of 128 bytes, Global", "read of 1 bytes, Region"];
+    let expected = [
+        "read of 2 bytes, Private",
+        "write of 8 bytes, Global",
+        "atomic of 8 bytes, Global",
+        "read and write of 128 bytes, Global",
+        "read of 1 bytes, Region",
+    ];
     assert_eq!(kinds(counted.rows()), expected.iter().map(|words| ((*words).to_owned(), u64::from(threads))).collect());
     let heat = streams.state::<Access, HeatMap>().expect("the handler's state");
     assert_eq!(heat.pages().iter().map(|(page, traffic)| (*page, traffic.reads)).collect::<Vec<_>>(), [(0, u64::from(threads))]);
