@@ -13,7 +13,7 @@
 #define __builtin_offsetof(type, member) ((unsigned long long)__INTADDR__(&((type*)0)->member))
 #endif
 
-#define HOSTCALL_ABI_VERSION 2u
+#define HOSTCALL_ABI_VERSION 3u
 #define HOSTCALL_WORD_BYTES 14u
 #define HOSTCALL_TAG_MASK 32767u
 #define HOSTCALL_TAG_HEADER 32768u
@@ -25,6 +25,7 @@
 #define HOSTCALL_VAR_INLINE 4294967295u
 #define HOSTCALL_VAR_UNITS 2u
 #define HOSTCALL_VAR_MOST_RESULT 64u
+#define HOSTCALL_PAGE 4096u
 #define HOSTCALL_STATE_LOCKED 1u
 #define HOSTCALL_STATE_TAG_SHIFT 1u
 #define HOSTCALL_STATE_UNACKED 65536u
@@ -161,7 +162,7 @@ struct hostcall_descriptor {
     unsigned long long seed;
     struct hostcall_first_poll first_poll;
     unsigned int window;
-    unsigned int reserved;
+    unsigned int marks;
 };
 HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_descriptor) == 128);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, states) == 0);
@@ -183,7 +184,7 @@ HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, closed) == 96
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, seed) == 104);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, first_poll) == 112);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, window) == 120);
-HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, reserved) == 124);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, marks) == 124);
 
 /* Where the rings of streams are: `__hostcall_rings`. */
 struct hostcall_rings {

@@ -30,9 +30,10 @@ struct client {
             if (!wait && port + 1 == A::ports()) port = 0;
             // Two independent accesses to the device's memory: they cost the time of one.
             const u32 closed = A::known_closed();
-            state = A::lock_port(port);
-            if (closed != 0 || port_state{state}.locked() || port_state{state}.abandoned()) {
-                const u64 other = acquire_other(port, state, closed, wait);
+            const u64 word = A::lock_port(port);
+            state = (u32)word;
+            if (closed != 0 || port_state{state}.locked() || port_state{state}.abandoned() || (u32)(word >> 32) != A::launch()) {
+                const u64 other = acquire_other(port, word, closed, wait);
                 port = (u32)other;
                 state = (u32)(other >> 32);
             }
@@ -47,7 +48,7 @@ struct client {
     HC_METHOD static void release(const group& lanes, const held& held) {
         // Every lane has read what it wanted before the next owner may cause the words to change.
         A::sync(lanes.mask);
-        if (lanes.leads()) A::unlock_port(held.port, held.state.bits);
+        if (lanes.leads()) A::unlock_port(held.port, held.state.word(A::launch()));
     }
 
     /// Why something other than a port that the server lends was not to be had: the status with which it closed the
@@ -223,18 +224,21 @@ private:
         return closed;
     }
 
-    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all
-    /// ports, one after another, round and round. Gives a port (low half) and its state, or none and why.
-    HC_COLD static u64 acquire_other(u32 first, u32 state, u32 closed, bool wait) {
+    /// The wave's own port, whose word was `word`, is held, abandoned or new to the launch, or the buffer is `closed`:
+    /// looks at all ports, one after another, round and round. Gives a port (low half) and its state, or none and why.
+    HC_COLD static u64 acquire_other(u32 first, u64 word, u32 closed, bool wait) {
         const u32 ports = A::ports() - not_kept(wait);
         u32 port = first, attempt = 0;
         for (;;) {
-            if (!port_state{state}.locked()) {
+            if (!port_state{(u32)word}.locked()) {
                 // The end first, before anything that reads over the bus: once it is known, all that calls must learn
                 // of it at once.
-                if (closed == 0 && (!port_state{state}.abandoned() || answered(port, state))) return both(port, state);
+                if (closed == 0) {
+                    const port_state state = up_to_date(port, word);
+                    if (!state.abandoned() || answered(port, state.bits)) return both(port, state.bits);
+                }
                 // Closed, or the host still works on a call that was given up: as good as held.
-                A::unlock_port(port, state);
+                A::unlock_port(port, word);
             }
             if (closed != 0) return both(no_port, closed);
             port++;
@@ -248,8 +252,13 @@ private:
                 A::pause_for_waves(attempt);
             }
             closed = A::known_closed();
-            state = A::lock_port(port);
+            word = A::lock_port(port);
         }
+    }
+    /// The state of a port with this word. The first owner of a launch compares it with what the host has seen.
+    HC_METHOD static port_state up_to_date(u32 port, u64 word) {
+        const port_state state = {(u32)word};
+        return (u32)(word >> 32) == A::launch() ? state : state.caught_up_with(A::mark(port), A::request_words());
     }
     HC_METHOD static u64 both(u32 port, u32 state) { return (u64)state << 32 | port; }
 

@@ -140,12 +140,16 @@ struct machine {
     HC_METHOD static bool has_window() { return descriptor().window != 0; }
 
     /// Acquire pairs with the release in `unlock_port` of the former owner.
-    HC_METHOD static u32 lock_port(u32 port) {
-        return __hip_atomic_fetch_or(word32(descriptor().states, port), 1u, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+    HC_METHOD static u64 lock_port(u32 port) {
+        return __hip_atomic_fetch_or(word64(descriptor().states, port), 1ull, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
     }
     /// Release pairs with the acquire in `lock_port` of the next owner.
-    HC_METHOD static void unlock_port(u32 port, u32 state) {
-        __hip_atomic_store(word32(descriptor().states, port), state, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    HC_METHOD static void unlock_port(u32 port, u64 word) {
+        __hip_atomic_store(word64(descriptor().states, port), word, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    }
+    /// Pairs with the server's store of a mark.
+    HC_METHOD static u32 mark(u32 port) {
+        return __hip_atomic_load(word32(mark_at(port), 0), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
     }
 
     // One access of 16 bytes: what is stored together is seen together.
@@ -221,16 +225,21 @@ struct machine {
     HC_METHOD static void store_units(u64 at, const u32 (&v)[1]) { *(volatile u32 HC_GLOBAL_MEMORY*)at = v[0]; }
     HC_METHOD static void settle(u32 (&)[4]) {}
     HC_METHOD static void nap(u32 attempt) { pause(attempt); }
-    /// A dispatch has no number that its waves can read.
-    HC_METHOD static u32 launch() { return 0; }
+    /// Low bits of the number of the launch's packet in its queue.
+    HC_METHOD static u32 launch() { return (u32)__builtin_amdgcn_dispatch_id(); }
 
 private:
+    /// Where a port's mark lies.
+    HC_METHOD static u64 mark_at(u32 port) {
+        return descriptor().doorbells + (u64)descriptor().marks * HOSTCALL_PAGE + (u64)port * 4;
+    }
     typedef u32 pair __attribute__((ext_vector_type(2)));
     typedef u32 quad __attribute__((ext_vector_type(4)));
 
     HC_METHOD static u32 groups(u32 lanes, u32 size) { return size == 0 ? lanes : (lanes + size - 1) / size; }
     HC_METHOD static mask active(bool predicate) { return isa::ballot(predicate); }
     HC_METHOD static u32* word32(u64 at, u32 index) { return (u32*)(at + (u64)index * 4); }
+    HC_METHOD static u64* word64(u64 at, u32 index) { return (u64*)(at + (u64)index * 8); }
     HC_METHOD static quad of_word(const hostcall_word& word) { return quad{word.at[0], word.at[1], word.at[2], word.at[3]}; }
     HC_METHOD static volatile quad HC_GLOBAL_MEMORY* volatile_quad(u64 at) { return (volatile quad HC_GLOBAL_MEMORY*)at; }
 };

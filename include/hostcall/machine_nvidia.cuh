@@ -160,14 +160,16 @@ struct machine {
 
     // Relaxed at device scope: the owners of a port are ordered by the dependencies that `docs/reference/protocol.md`
     // lists.
-    HC_METHOD static u32 lock_port(u32 port) {
-        u32 old;
-        asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 1;" : "=r"(old) : "l"(descriptor().states + (u64)port * 4) : "memory");
+    HC_METHOD static u64 lock_port(u32 port) {
+        u64 old;
+        asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], 1;" : "=l"(old) : "l"(descriptor().states + (u64)port * 8) : "memory");
         return old;
     }
-    HC_METHOD static void unlock_port(u32 port, u32 state) {
-        asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(descriptor().states + (u64)port * 4), "r"(state) : "memory");
+    HC_METHOD static void unlock_port(u32 port, u64 word) {
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(descriptor().states + (u64)port * 8), "l"(word) : "memory");
     }
+    /// Pairs with the server's store of a mark.
+    HC_METHOD static u32 mark(u32 port) { return load_sys(mark_at(port)); }
 
     // One 128-bit access: what is stored together is seen together.
     HC_METHOD static void store_whole(u64 at, const hostcall_word& word) {
@@ -296,14 +298,18 @@ struct machine {
     HC_METHOD static void settle(u32 (&v)[4]) { asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory"); }
     /// Waits for room: up to 2 µs.
     HC_METHOD static void nap(u32 attempt) { asm volatile("nanosleep.u32 %0;" ::"r"(64u << (attempt < 5 ? attempt : 5u))); }
-    /// Low bits of the launch's number.
+    /// Low bits of the launch's number. A pass of a profiler is a launch; replays of a graph's node have the same number.
     HC_METHOD static u32 launch() {
-        u64 grid;
-        asm("mov.u64 %0, %%gridid;" : "=l"(grid));
-        return (u32)grid;
+        u32 grid;
+        asm("mov.u32 %0, %%gridid;" : "=r"(grid));
+        return grid;
     }
 
 private:
+    /// Where a port's mark lies.
+    HC_METHOD static u64 mark_at(u32 port) {
+        return descriptor().doorbells + (u64)descriptor().marks * HOSTCALL_PAGE + (u64)port * 4;
+    }
     HC_METHOD static u32 load_sys(u64 at) {
         u32 value;
         asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");

@@ -78,9 +78,11 @@ struct machine {
     HC_METHOD static bool has_window() { return descriptor().window != 0; }
 
     /// Acquire pairs with the release in `unlock_port` of the former owner.
-    HC_METHOD static u32 lock_port(u32 port) { return __atomic_fetch_or(word32(descriptor().states, port), 1u, __ATOMIC_ACQUIRE); }
+    HC_METHOD static u64 lock_port(u32 port) { return __atomic_fetch_or(word64(descriptor().states, port), 1ull, __ATOMIC_ACQUIRE); }
     /// Release pairs with the acquire in `lock_port` of the next owner.
-    HC_METHOD static void unlock_port(u32 port, u32 state) { __atomic_store_n(word32(descriptor().states, port), state, __ATOMIC_RELEASE); }
+    HC_METHOD static void unlock_port(u32 port, u64 word) { __atomic_store_n(word64(descriptor().states, port), word, __ATOMIC_RELEASE); }
+    /// Pairs with the server's store of a mark.
+    HC_METHOD static u32 mark(u32 port) { return __atomic_load_n(word32(mark_at(port), 0), __ATOMIC_RELAXED); }
 
     // One 16-byte access on processors with AVX, which the host checked: what is stored together is seen together.
 #if defined(__x86_64__)
@@ -165,6 +167,10 @@ struct machine {
     HC_METHOD static u32 launch() { return info().launch; }
 
 private:
+    /// Where a port's mark lies.
+    HC_METHOD static u64 mark_at(u32 port) {
+        return descriptor().doorbells + (u64)descriptor().marks * HOSTCALL_PAGE + (u64)port * 4;
+    }
     /// The operation at an offset of the simulator's table.
     template <class F>
     HC_METHOD static F op(u32 at) {
@@ -173,6 +179,7 @@ private:
     HC_METHOD static bool is_alone(mask lanes) { return (lanes & (lanes - 1)) == 0; }
     HC_METHOD static coordinates of(const u32 (&at)[3]) { return {at[0], at[1], at[2]}; }
     HC_METHOD static u32* word32(u64 at, u32 index) { return (u32*)(at + (u64)index * 4); }
+    HC_METHOD static u64* word64(u64 at, u32 index) { return (u64*)(at + (u64)index * 8); }
 };
 
 }  // namespace hostcall

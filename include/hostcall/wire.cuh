@@ -72,12 +72,21 @@ HC_HOST_DEVICE constexpr u32 reply_area(u32 lanes, u32 words, u32 lone_stride) {
     return lanes == 1 ? (words - 1) * lone_stride + 1 : lanes * words;
 }
 
-/// A port's word in device memory: the lock, and what its next owner must know (`hostcall_abi::port::PortState`).
+/// The lower half of a port's word in device memory: the lock, and what its next owner must know
+/// (`hostcall_abi::port::PortState`). The upper half is the launch that gave the port back last.
 struct port_state {
     u32 bits;
 
     HC_METHOD static port_state make(u32 tag, u32 position, bool unacked) {
         return {tag << HOSTCALL_STATE_TAG_SHIFT | position << HOSTCALL_STATE_POSITION_SHIFT | (unacked ? HOSTCALL_STATE_UNACKED : 0)};
+    }
+    /// The port's word, left by an owner of a launch.
+    HC_METHOD u64 word(u32 launch) const { return bits | (u64)launch << 32; }
+    /// The state of a port of which the host has left this mark: this one, or that behind the mark's message if the host
+    /// has seen others than the device remembers. What is not acknowledged may lie there still.
+    HC_METHOD port_state caught_up_with(u32 mark, u32 request_words) const {
+        const u32 unseen = (tag() - mark) & HOSTCALL_TAG_MASK;
+        return unseen == 0 || (unacked() && unseen <= request_words) ? *this : make(mark & HOSTCALL_TAG_MASK, 0, false);
     }
     HC_METHOD bool locked() const { return (bits & HOSTCALL_STATE_LOCKED) != 0; }
     HC_METHOD u32 tag() const { return bits >> HOSTCALL_STATE_TAG_SHIFT & HOSTCALL_TAG_MASK; }

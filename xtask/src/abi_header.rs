@@ -17,7 +17,7 @@ use hostcall_abi::stream::rings::{Counters, STRIDE};
 use hostcall_abi::stream::{self, Bounds, Gate, Policy, Rings};
 use hostcall_abi::tick::Tick;
 use hostcall_abi::word::WORD_BYTES;
-use hostcall_abi::{ABI_VERSION, Descriptor, Flags, Header, Status, Tag, Word};
+use hostcall_abi::{ABI_VERSION, Descriptor, Flags, Geometry, Header, Status, Tag, Word};
 use xshell::Shell;
 
 /// The file.
@@ -77,7 +77,7 @@ fn lone_flag() -> u32 {
 }
 
 fn constants(out: &mut String) -> fmt::Result {
-    let numbers: [(&str, u64); 82] = [
+    let numbers: [(&str, u64); 83] = [
         ("ABI_VERSION", ABI_VERSION.into()),
         ("WORD_BYTES", WORD_BYTES.into()),
         ("TAG_MASK", Tag::new(u16::MAX).seq().into()),
@@ -90,6 +90,7 @@ fn constants(out: &mut String) -> fmt::Result {
         ("VAR_INLINE", VarHead::INLINE.into()),
         ("VAR_UNITS", VarHead::DWORDS as u64),
         ("VAR_MOST_RESULT", VarHead::MOST_RESULT as u64),
+        ("PAGE", Geometry::PAGE as u64),
         ("STATE_LOCKED", PortState::LOCKED.into()),
         ("STATE_TAG_SHIFT", PortState::new(Tag::new(1), 0, false).0.trailing_zeros().into()),
         ("STATE_UNACKED", PortState::new(Tag::new(0), 0, true).0.into()),
@@ -192,7 +193,7 @@ fn structs(out: &mut String) -> fmt::Result {
         control "unsigned long long", staging "unsigned long long", slot_locks "unsigned long long",
         slots "unsigned int", slot_bytes "unsigned int",
         heap "unsigned long long", heap_bytes "unsigned long long", closed "unsigned long long", seed "unsigned long long",
-        first_poll "struct hostcall_first_poll", window "unsigned int", reserved "unsigned int",
+        first_poll "struct hostcall_first_poll", window "unsigned int", marks "unsigned int",
     );
     let first_poll = fields!(FirstPoll: clocks "unsigned int", per_lane "unsigned int");
     let tick = fields!(Tick: nanos "unsigned int", fraction "unsigned int");

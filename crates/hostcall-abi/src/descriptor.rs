@@ -25,7 +25,7 @@ pub const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Descriptor {
-    /// Device memory: `u32` per port, [`crate::port::PortState`].
+    /// Device memory: `u64` per port, whose lower half is its [`crate::port::PortState`].
     pub states: u64,
     /// Host memory: `u32` per port.
     pub doorbells: u64,
@@ -64,8 +64,9 @@ pub struct Descriptor {
     pub first_poll: FirstPoll,
     /// 1 if replies and [`Control`] lie in a window: device memory, which lanes may look at as often as they like.
     pub window: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Pages of [`Geometry::PAGE`] bytes from `doorbells` to the marks: host memory, `u32` per port,
+    /// [`crate::port::ServerPort::mark`].
+    pub marks: u32,
 }
 
 /// When a waiting lane first looks for its reply: `clocks + lanes * per_lane` of the device's clocks after its request.
@@ -122,7 +123,7 @@ impl Descriptor {
         seed: 0,
         first_poll: FirstPoll::DEFAULT,
         window: 0,
-        reserved: 0,
+        marks: 0,
     };
 
     /// The descriptor of a buffer whose host part the device sees at `host`, whose window (looked at only if the
@@ -151,8 +152,15 @@ impl Descriptor {
             slots: g.slots,
             slot_bytes: g.slot_bytes,
             window: g.window as u32,
+            marks: ((h.marks - h.doorbells) / Geometry::PAGE) as u32,
             ..Self::DETACHED
         }
+    }
+
+    /// Where a port's mark lies.
+    #[inline(always)]
+    pub const fn mark(&self, port: u32) -> u64 {
+        self.doorbells + self.marks as u64 * Geometry::PAGE as u64 + port as u64 * 4
     }
 
     /// The bytes to write into the program.

@@ -88,8 +88,8 @@ pub struct HostLayout {
     pub replies: usize,
     /// Staging slots, written by whoever owns the slot at the time.
     pub staging: usize,
-    /// One `u32` per port, dense: the server's [mark](crate::port::ServerPort::mark). Written and read by the host
-    /// only.
+    /// One `u32` per port, dense: the server's [mark](crate::port::ServerPort::mark). Written by the host only, which
+    /// reads it; so does the first owner of a port in a launch.
     pub marks: usize,
     /// Size of the whole.
     pub bytes: usize,
@@ -110,7 +110,7 @@ pub struct WindowLayout {
 /// Byte offsets of a port buffer's parts in device memory, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceLayout {
-    /// One `u32` per port: lock, sequence number, position. See [`crate::port::PortState`].
+    /// One `u64` per port: lock, sequence number, position, launch. See [`crate::port::PortState`].
     pub states: usize,
     /// One `u32` per staging slot: 1 while it is held.
     pub slot_locks: usize,
@@ -197,7 +197,7 @@ impl Geometry {
 
     /// Where the parts lie in device memory.
     pub const fn device_layout(&self) -> DeviceLayout {
-        let slot_locks = round_up(self.ports as usize * 4, 256);
+        let slot_locks = round_up(self.ports as usize * 8, 256);
         DeviceLayout { states: 0, slot_locks, bytes: slot_locks + round_up(self.slots as usize * 4, 256) }
     }
 

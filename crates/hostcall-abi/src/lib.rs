@@ -61,4 +61,4 @@ pub use word::{Tag, Word};
 ///
 /// A program carries the version it was built with in its `__hostcall_abi` word; the host compares
 /// it when the program is attached and refuses any other version, naming both.
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;

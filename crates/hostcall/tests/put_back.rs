@@ -62,6 +62,37 @@ fn every_pass_gets_answers_of_its_own() {
     }
 }
 
+/// A tool could put back device memory alone. The host's is ahead of it then.
+#[test]
+fn every_pass_over_device_memory_alone_gets_answers_of_its_own() {
+    for (geometry, window) in geometries(4).into_iter().flat_map(|geometry| [(geometry, false), (geometry, true)]) {
+        // (Of each round of tags one begins before a scrub, and one before the round's end.)
+        for (each, last) in [(1, 0), (2, 0), (3, 0x3ffe), (40, 0x3fe0), (40, 0x7fe0)] {
+            let (server, calls, sum) = serves();
+            let device = MockDevice::new(server.add_buffer(PortBuffer::in_process_from(geometry, Tag::new(last)).unwrap()));
+            let _awake = server.keep_awake();
+            // Both kinds of messages leave something behind that the device forgets.
+            device.wave(0).at_port(0).post(SUM, Flags::default(), &[1]).unwrap();
+            eventually("the post before is handled", || sum.load(Ordering::Relaxed) == 1);
+            let before = device.image();
+            for pass in 0..3 {
+                device.put_back_device(&before, window);
+                let wave = device.wave(0).at_port(0);
+                let answers = ends(move || (0..each).map(|x| wave.call(ADD, &[100 * pass + x])).collect::<Vec<_>>());
+                let right: Vec<_> = (0..each).map(|x| Ok(vec![100 * pass + x + 1000])).collect();
+                assert_eq!(answers, right, "pass {pass} of {each} calls, window {}, put back {window}", geometry.window);
+            }
+            assert_eq!(calls.load(Ordering::Relaxed), 3 * each, "each call is handled once in each pass");
+            for pass in 1..=3 {
+                device.put_back_device(&before, window);
+                let wave = device.wave(0).at_port(0);
+                ends(move || (0..3).for_each(|_| wave.post(SUM, Flags::default(), &[1]).unwrap()));
+                eventually("the posts are handled", || sum.load(Ordering::Relaxed) == 1 + 3 * pass);
+            }
+        }
+    }
+}
+
 #[test]
 fn all_ports_follow_and_those_that_have_sent_nothing_since_go_on() {
     for geometry in geometries(40) {

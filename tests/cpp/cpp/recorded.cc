@@ -23,8 +23,10 @@ struct machine_table {
     u32 (*reply_words)();
     u32 (*lone_stride)();
     u32 (*has_window)();
-    u32 (*lock_port)(u32);
-    void (*unlock_port)(u32, u32);
+    u32 (*launch)();
+    u32 (*mark)(u32);
+    u64 (*lock_port)(u32);
+    void (*unlock_port)(u32, u64);
     void (*store_request)(u32, u32, const hostcall_word*);
     void (*load_reply)(u32, u32, hostcall_word*);
     void (*ring)(u32, u32);
@@ -67,8 +69,10 @@ struct recorded {
     static u32 reply_words() { return table->reply_words(); }
     static u32 lone_stride() { return table->lone_stride(); }
     static bool has_window() { return table->has_window() != 0; }
-    static u32 lock_port(u32 port) { return table->lock_port(port); }
-    static void unlock_port(u32 port, u32 state) { table->unlock_port(port, state); }
+    static u32 launch() { return table->launch(); }
+    static u32 mark(u32 port) { return table->mark(port); }
+    static u64 lock_port(u32 port) { return table->lock_port(port); }
+    static void unlock_port(u32 port, u64 word) { table->unlock_port(port, word); }
     static void store_request(u32 port, u32 index, const hostcall_word& word) { table->store_request(port, index, &word); }
     static hostcall_word load_reply(u32 port, u32 index) {
         hostcall_word word;

@@ -23,14 +23,18 @@ enum Access {
     Pause(u32),
     PauseForWaves(u32),
     BeforeFirstPoll(u32),
-    Lock(u32, u32),
-    Unlock(u32, u32),
+    Mark(u32),
+    Lock(u32, u64),
+    Unlock(u32, u64),
     Store(u32, u32, [u32; 4]),
     Load(u32, u32),
     Ring(u32, u32),
     Closed,
     Remember(u32),
 }
+
+/// The launch of all that run.
+const LAUNCH: u32 = 0xffff_fff0;
 
 /// The machine of the lane that runs, and the device's memory.
 #[derive(Clone, Default)]
@@ -39,7 +43,8 @@ struct State {
     leader: u32,
     /// What the first lane passed to the others.
     passed: VecDeque<u32>,
-    states: Vec<u32>,
+    words: Vec<u64>,
+    marks: Vec<u32>,
     geometry: [u32; 4],
     first_port: u32,
     /// Messages are answered after so many pauses; closed after so many, if not 0.
@@ -125,7 +130,7 @@ impl Lanes for Machine {
             s.all_pauses += 1;
             // Somebody gives back a port.
             if attempt > 3 {
-                s.states[0] &= !1;
+                s.words[0] &= !1;
             }
         });
     }
@@ -142,7 +147,7 @@ impl Arch for Machine {
         with(|s| s.first_port)
     }
     fn ports(self) -> u32 {
-        with(|s| s.states.len() as u32)
+        with(|s| s.words.len() as u32)
     }
     fn request_words(self) -> u32 {
         with(|s| s.geometry[0])
@@ -156,18 +161,27 @@ impl Arch for Machine {
     fn has_window(self) -> bool {
         with(|s| s.geometry[3] != 0)
     }
-    fn lock_port(self, port: u32) -> u32 {
+    fn launch(self) -> u32 {
+        LAUNCH
+    }
+    fn mark(self, port: u32) -> u32 {
         with(|s| {
-            let old = s.states[port as usize];
-            s.states[port as usize] |= 1;
+            s.note(Access::Mark(port));
+            s.marks[port as usize]
+        })
+    }
+    fn lock_port(self, port: u32) -> u64 {
+        with(|s| {
+            let old = s.words[port as usize];
+            s.words[port as usize] |= 1;
             s.note(Access::Lock(port, old));
             old
         })
     }
-    fn unlock_port(self, port: u32, state: u32) {
+    fn unlock_port(self, port: u32, word: u64) {
         with(|s| {
-            s.states[port as usize] = state;
-            s.note(Access::Unlock(port, state));
+            s.words[port as usize] = word;
+            s.note(Access::Unlock(port, word));
         });
     }
     fn store_request(self, port: u32, index: usize, word: Word) {
@@ -220,8 +234,10 @@ struct Table {
     reply_words: extern "C" fn() -> u32,
     lone_stride: extern "C" fn() -> u32,
     has_window: extern "C" fn() -> u32,
-    lock_port: extern "C" fn(u32) -> u32,
-    unlock_port: extern "C" fn(u32, u32),
+    launch: extern "C" fn() -> u32,
+    mark: extern "C" fn(u32) -> u32,
+    lock_port: extern "C" fn(u32) -> u64,
+    unlock_port: extern "C" fn(u32, u64),
     store_request: extern "C" fn(u32, u32, &Word),
     load_reply: extern "C" fn(u32, u32, &mut Word),
     ring: extern "C" fn(u32, u32),
@@ -250,8 +266,10 @@ pass_on! {
     reply_words() -> u32 = Machine.reply_words();
     lone_stride() -> u32 = Machine.lone_stride();
     has_window() -> u32 = Machine.has_window().into();
-    lock_port(port: u32) -> u32 = Machine.lock_port(port);
-    unlock_port(port: u32, state: u32) = Machine.unlock_port(port, state);
+    launch() -> u32 = Machine.launch();
+    mark(port: u32) -> u32 = Machine.mark(port);
+    lock_port(port: u32) -> u64 = Machine.lock_port(port);
+    unlock_port(port: u32, word: u64) = Machine.unlock_port(port, word);
     store_request(port: u32, index: u32, word: &Word) = Machine.store_request(port, index as usize, *word);
     load_reply(port: u32, index: u32, word: &mut Word) = *word = Machine.load_reply(port, index as usize);
     ring(port: u32, tag: u32) = Machine.ring(port, Tag::new(tag as u16));
@@ -275,6 +293,8 @@ static TABLE: Table = Table {
     reply_words,
     lone_stride,
     has_window,
+    launch,
+    mark,
     lock_port,
     unlock_port,
     store_request,
@@ -393,17 +413,34 @@ fn state(random: &mut Random) -> State {
     let period = u32::from(Tag::SCRUB_PERIOD);
     let geometry = [34 + random.below(200), 40 + random.below(200), 1 + random.below(2), random.below(2)];
     let mut tags = Vec::new();
-    let states = (0..ports).map(|port| {
+    let mut marks = Vec::new();
+    let words = (0..ports).map(|port| {
         let seq = [0, period - 3, 2 * period - 3, period - 1, 2 * period - 1, random.below(2 * period)][random.below(6) as usize];
         tags.push(seq);
         let position = random.below(2) * random.below(geometry[0]);
         // Port 0 comes free in time, others may be held for ever.
         let locked = if port < 2 && random.below(4) == 0 { PortState::LOCKED } else { 0 };
-        PortState::new(Tag::new(seq as u16), position, random.below(3) == 0).0 | locked
+        // The host has seen more, or less, or as much.
+        let seen = seq.wrapping_add(
+            [0, 0, 1, 2, period - 1, period].map(|by| if random.below(2) == 0 { by } else { 0u32.wrapping_sub(by) })
+                [random.below(6) as usize],
+        );
+        marks.push(u32::from(Tag::new(seen as u16).seq()) | random.below(geometry[0]) << 16);
+        let launch = if random.below(3) == 0 { LAUNCH } else { random.below(9) };
+        PortState(PortState::new(Tag::new(seq as u16), position, random.below(3) == 0).0 | locked).word(launch)
     });
-    let states = states.collect();
+    let words = words.collect();
     let close = if random.below(6) == 0 { 1 + random.below(200) } else { 0 };
-    State { states, geometry, first_port: random.below(ports), close, reply_seed: random.below(1 << 30), tag: tags, ..State::default() }
+    State {
+        words,
+        marks,
+        geometry,
+        first_port: random.below(ports),
+        close,
+        reply_seed: random.below(1 << 30),
+        tag: tags,
+        ..State::default()
+    }
 }
 
 fn message(random: &mut Random) -> (Message, u32) {
@@ -501,10 +538,10 @@ fn every_access_of_the_client_in_cpp_is_that_of_the_client_in_rust() {
                     );
                     scrubs[usize::from(!m.mask.is_power_of_two())] += 1;
                 }
-                assert_eq!(after.states, other_after.states);
+                assert_eq!(after.words, other_after.words);
                 memory = after;
                 // Nobody else gives ports back that were held.
-                memory.states[0] &= !1;
+                memory.words[0] &= !1;
             }
         }
     }

@@ -31,12 +31,18 @@ pub trait Arch: Lanes {
     /// Whether replies, and [`Arch::closed`], lie in the device's own memory, where looking costs nothing that others
     /// share.
     fn has_window(self) -> bool;
-    /// Atomically sets the lock bit of a port's state and returns the old state.
+    /// Low bits of a number that each launch has of its own, also one that a tool makes to run a kernel again. Machines
+    /// that know none say 0.
+    fn launch(self) -> u32;
+    /// Atomically sets the lock bit of a port's [word](crate::port::PortState) and returns the old word.
     ///
     /// Pairs with `unlock_port` of the previous owner (acquire where the machine's model is formal).
-    fn lock_port(self, port: u32) -> u32;
-    /// Stores a port's state, unlocked. Pairs with `lock_port` of the next owner.
-    fn unlock_port(self, port: u32, state: u32);
+    fn lock_port(self, port: u32) -> u64;
+    /// Stores a port's word, unlocked. Pairs with `lock_port` of the next owner.
+    fn unlock_port(self, port: u32, word: u64);
+    /// Loads the host's [mark](crate::port::ServerPort::mark) of a port, over the bus. Pairs with the server's store,
+    /// whose message's reply, or acknowledgement, an earlier launch has seen.
+    fn mark(self, port: u32) -> u32;
     /// Stores a word of the request area. Pairs, by its tag, with the server's `load_request`.
     fn store_request(self, port: u32, index: usize, word: Word);
     /// Loads a word of the reply area. Pairs, by its tag, with the server's `store_reply`.

@@ -45,14 +45,19 @@ pub use server::{
 
 use crate::word::Tag;
 
-/// One port's word in device memory: the lock, and what its next owner must know.
+/// What a port's next owner must know, and the lock: the lower half of the port's word in device memory.
 ///
-/// | bits | |
+/// | bits of the word | |
 /// |---|---|
 /// | 0 | locked |
 /// | 1–15 | sequence number of the last message |
 /// | 16 | the last message is not known to be acknowledged |
 /// | 17–31 | position of the next message in the request area |
+/// | 32–63 | low bits of the number of the [launch](Arch::launch) that gave the port back last |
+///
+/// The launch tells memory that was put back: a tool that runs a kernel again over device memory as it was before, and
+/// leaves the host's as it is, takes the port's state back behind what the host has seen. So the first owner of a
+/// launch asks the host's [mark](ServerPort::mark), and believes it if it is ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortState(pub u32);
 
@@ -66,6 +71,34 @@ impl PortState {
     #[inline(always)]
     pub const fn new(tag: Tag, position: u32, unacked: bool) -> Self {
         Self((tag.seq() as u32) << 1 | position << 17 | if unacked { Self::UNACKED } else { 0 })
+    }
+
+    /// The state in a port's word.
+    #[inline(always)]
+    pub const fn of(word: u64) -> Self {
+        Self(word as u32)
+    }
+
+    /// The launch in a port's word.
+    #[inline(always)]
+    pub const fn launch_of(word: u64) -> u32 {
+        (word >> 32) as u32
+    }
+
+    /// The port's word, left by an owner of a launch.
+    #[inline(always)]
+    pub const fn word(self, launch: u32) -> u64 {
+        self.0 as u64 | (launch as u64) << 32
+    }
+
+    /// The state of an unlocked port of which the host has left this [mark](ServerPort::mark): this one, or that behind
+    /// the mark's message if the host has seen others than the device remembers. What is not acknowledged may lie there
+    /// still, in an area of `request_words` words.
+    #[must_use]
+    pub const fn caught_up_with(self, mark: u32, request_words: u32) -> Self {
+        let seen = Tag::new(mark as u16);
+        let unseen = self.tag().since(seen) as u32;
+        if unseen == 0 || self.unacked() && unseen <= request_words { self } else { Self::new(seen, 0, false) }
     }
 
     /// Whether a wave owns the port.
@@ -109,5 +142,21 @@ mod tests {
         assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (0x7fff, 0x7fff, true, false));
         let s = PortState(PortState::new(Tag::new(3), 0, false).0 | PortState::LOCKED);
         assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (3, 0, false, true));
+        let word = s.word(0x8000_0001);
+        assert_eq!((PortState::of(word), PortState::launch_of(word)), (s, 0x8000_0001));
+    }
+
+    #[test]
+    fn a_state_catches_up_with_a_mark_unless_that_is_of_what_is_not_acknowledged() {
+        let state = |seq: u16, position, unacked| PortState::new(Tag::new(seq), position, unacked);
+        for (seq, position, unacked) in [(0, 0, false), (3, 0, false), (9, 20, true), (0x7fff, 0, true), (0x4000, 7, true)] {
+            let before = state(seq, position, unacked);
+            for ahead in [0, 1, 2, 0x3fff, 0x4000, 0x7fff - 40, 0x7fff - 39, 0x7fff] {
+                let mark = seq.wrapping_add(ahead) & 0x7fff;
+                let remembered = ahead == 0 || unacked && ahead >= 0x7fff - 39;
+                let expected = if remembered { before } else { state(mark, 0, false) };
+                assert_eq!(before.caught_up_with(u32::from(mark) | 12 << 16, 40), expected, "{seq} and a mark {ahead} ahead");
+            }
+        }
     }
 }

@@ -215,16 +215,22 @@ impl Arch for Wave<'_> {
     fn has_window(self) -> bool {
         self.memory.geometry.window
     }
-    fn lock_port(self, _: u32) -> u32 {
+    fn launch(self) -> u32 {
+        0
+    }
+    fn mark(self, _: u32) -> u32 {
+        unreachable!("there is one launch")
+    }
+    fn lock_port(self, _: u32) -> u64 {
         if self.fault == Fault::TornLock {
             let old = self.memory.state.load(Relaxed);
             self.memory.state.store(old | PortState::LOCKED, Relaxed);
-            return old;
+            return old.into();
         }
         match self.fault {
             // Pairs with `unlock_port` of the last owner: our stores come after its stores to the same words.
-            Fault::SpinLock => return self.memory.state.fetch_or(PortState::LOCKED, Acquire),
-            Fault::RelaxedLock => return self.memory.state.fetch_or(PortState::LOCKED, Relaxed),
+            Fault::SpinLock => return self.memory.state.fetch_or(PortState::LOCKED, Acquire).into(),
+            Fault::RelaxedLock => return self.memory.state.fetch_or(PortState::LOCKED, Relaxed).into(),
             _ => {}
         }
         // As the spin lock, but it blocks instead of saying that the port is held: loom would let two waves that spin
@@ -234,9 +240,10 @@ impl Arch for Wave<'_> {
             held = self.memory.released.wait(held).unwrap();
         }
         *held = true;
-        self.memory.state.load(Relaxed)
+        self.memory.state.load(Relaxed).into()
     }
-    fn unlock_port(self, _: u32, state: u32) {
+    fn unlock_port(self, _: u32, word: u64) {
+        let PortState(state) = PortState::of(word);
         // Pairs with `lock_port` of the next owner. A swap for a store: loom does not know that a store comes after the
         // others' attempts to lock that have read the owner's, and would let them read their own for ever.
         match self.fault {

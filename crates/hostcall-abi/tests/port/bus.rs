@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use hostcall_abi::port::{HostMemory, LaneReplies};
+use hostcall_abi::port::{HostMemory, LaneReplies, ServerPort};
 use hostcall_abi::{Geometry, Header, ReplyHead, Tag, Word};
 
 use crate::common::Random;
@@ -38,6 +38,8 @@ struct Inner {
 #[derive(Debug)]
 pub struct Bus {
     pub geometry: Geometry,
+    /// What the host has left of each port.
+    pub marks: Vec<Cell<u32>>,
     inner: RefCell<Inner>,
 }
 
@@ -64,6 +66,7 @@ impl Bus {
         let area = |words: u32, header: bool| (0..geometry.ports).map(|_| (0..words).map(|_| stale(header)).collect()).collect();
         Self {
             geometry,
+            marks: vec![Cell::new(ServerPort::new(last).mark()); geometry.ports as usize],
             inner: RefCell::new(Inner {
                 requests: area(geometry.request_words, true),
                 replies: area(geometry.reply_words, false),

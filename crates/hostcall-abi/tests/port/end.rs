@@ -58,12 +58,18 @@ impl Arch for Counting<'_> {
     fn has_window(self) -> bool {
         self.window
     }
-    fn lock_port(self, _: u32) -> u32 {
-        self.locks.set(self.locks.get() + 1);
-        PortState::new(Tag::new(5), 0, true).0
+    fn launch(self) -> u32 {
+        7
     }
-    fn unlock_port(self, _: u32, state: u32) {
-        assert!(PortState(state).abandoned(), "the port is left as it was");
+    fn mark(self, _: u32) -> u32 {
+        unreachable!("the ports are of this launch")
+    }
+    fn lock_port(self, _: u32) -> u64 {
+        self.locks.set(self.locks.get() + 1);
+        PortState::new(Tag::new(5), 0, true).word(7)
+    }
+    fn unlock_port(self, _: u32, word: u64) {
+        assert!(PortState::of(word).abandoned(), "the port is left as it was");
         self.locks.set(self.locks.get() - 1);
     }
     fn store_request(self, _: u32, _: usize, _: Word) {

@@ -104,6 +104,7 @@ impl<'a> Host<'a> {
                 break;
             }
             self.ports[port as usize].consume(&message, &self.bus.geometry);
+            self.bus.marks[port as usize].set(self.ports[port as usize].mark());
             self.effort[port as usize] = Default::default();
             taken += 1;
             if taken <= room {

@@ -13,7 +13,7 @@ use crate::program::Fault;
 
 /// Device memory, and the collectives of every wave.
 pub struct Device {
-    states: Vec<Cell<u32>>,
+    words: Vec<Cell<u64>>,
     meetings: Meetings,
     pub clock: Cell<u64>,
     /// What was remembered of `closed`.
@@ -27,7 +27,7 @@ pub struct Device {
 impl Device {
     pub fn new(ports: u32, state: PortState) -> Self {
         Self {
-            states: (0..ports).map(|_| Cell::new(state.0)).collect(),
+            words: (0..ports).map(|_| Cell::new(state.word(0))).collect(),
             meetings: Meetings::default(),
             clock: Cell::new(1),
             known_closed: Cell::new(0),
@@ -37,7 +37,7 @@ impl Device {
     }
 
     pub fn state(&self, port: u32) -> PortState {
-        PortState(self.states[port as usize].get())
+        PortState::of(self.words[port as usize].get())
     }
 
     /// Whether the device must know by now that the buffer is closed: it has been told, or sees it in its own memory.
@@ -98,16 +98,24 @@ impl Arch for Lane<'_> {
     fn has_window(self) -> bool {
         self.bus.geometry.window
     }
-    fn lock_port(self, port: u32) -> u32 {
-        self.step();
-        let state = &self.device.states[port as usize];
-        state.replace(state.get() | PortState::LOCKED)
+    /// Of each wave its own, so that every port is compared with its mark again and again.
+    fn launch(self) -> u32 {
+        self.wave
     }
-    fn unlock_port(self, port: u32, state: u32) {
+    fn mark(self, port: u32) -> u32 {
+        self.crosses_the_bus();
+        self.bus.marks[port as usize].get()
+    }
+    fn lock_port(self, port: u32) -> u64 {
         self.step();
-        assert_eq!(state & PortState::LOCKED, 0);
+        let word = &self.device.words[port as usize];
+        word.replace(word.get() | u64::from(PortState::LOCKED))
+    }
+    fn unlock_port(self, port: u32, word: u64) {
+        self.step();
+        assert!(!PortState::of(word).locked());
         assert!(self.device.state(port).locked(), "a port released twice");
-        self.device.states[port as usize].set(state);
+        self.device.words[port as usize].set(word);
     }
     fn store_request(self, port: u32, index: usize, word: Word) {
         self.crosses_the_bus();

@@ -90,10 +90,16 @@ impl Arch for Alone<'_> {
     fn has_window(self) -> bool {
         self.areas.geometry.window
     }
-    fn lock_port(self, _: u32) -> u32 {
+    fn launch(self) -> u32 {
         0
     }
-    fn unlock_port(self, _: u32, _: u32) {}
+    fn mark(self, _: u32) -> u32 {
+        unreachable!("there is one launch")
+    }
+    fn lock_port(self, _: u32) -> u64 {
+        0
+    }
+    fn unlock_port(self, _: u32, _: u64) {}
     fn store_request(self, _: u32, index: usize, word: Word) {
         self.areas.requests.borrow_mut()[index] = word;
     }

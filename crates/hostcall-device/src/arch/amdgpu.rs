@@ -97,6 +97,17 @@ pub(crate) fn resident_wave() -> u32 {
     group * waves + ((lz * sy + ly) * sx + lx) / wave_size()
 }
 
+/// Low bits of the number of the launch's packet in its queue.
+#[inline(always)]
+pub(crate) fn launch() -> u32 {
+    #[allow(improper_ctypes, reason = "an LLVM intrinsic, not a C function")]
+    unsafe extern "C" {
+        #[link_name = "llvm.amdgcn.dispatch.id"]
+        safe fn dispatch_id() -> u64;
+    }
+    dispatch_id() as u32
+}
+
 /// The active lanes.
 #[inline(always)]
 pub(crate) fn converged_at(_site: usize) -> u64 {
@@ -324,9 +335,9 @@ pub(crate) struct Machine;
 
 impl Machine {
     #[inline(always)]
-    fn state(self, port: u32) -> &'static AtomicU32 {
-        // SAFETY: the state word of a port of this buffer; only atomics touch it.
-        unsafe { AtomicU32::from_ptr((descriptor().states + u64::from(port) * 4) as *mut u32) }
+    fn state(self, port: u32) -> &'static AtomicU64 {
+        // SAFETY: the word of a port of this buffer; only atomics touch it.
+        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
     }
 }
 
@@ -381,15 +392,26 @@ impl Arch for Machine {
     from_descriptor!();
 
     #[inline(always)]
-    fn lock_port(self, port: u32) -> u32 {
+    fn launch(self) -> u32 {
+        launch()
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u64 {
         // Acquire pairs with the release in `unlock_port` of the former owner.
         self.state(port).fetch_or(1, Ordering::Acquire)
     }
 
     #[inline(always)]
-    fn unlock_port(self, port: u32, state: u32) {
+    fn unlock_port(self, port: u32, word: u64) {
         // Release pairs with the acquire in `lock_port` of the next owner.
-        self.state(port).store(state, Ordering::Release);
+        self.state(port).store(word, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn mark(self, port: u32) -> u32 {
+        // SAFETY: a word of the host's memory. Pairs with the server's store of a mark.
+        unsafe { AtomicU32::from_ptr(descriptor().mark(port) as *mut u32) }.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -497,11 +519,5 @@ impl RingMachine for Machine {
             // SAFETY: as above.
             _ => unsafe { (at as *mut [u32; N]).write_volatile(values) },
         }
-    }
-
-    #[inline(always)]
-    fn launch(self) -> u32 {
-        // A dispatch has no number that its waves can read.
-        0
     }
 }

@@ -98,6 +98,15 @@ pub(crate) fn resident_wave() -> u32 {
     smid() * nwarpid() + warpid()
 }
 
+/// Low bits of the launch's number. A pass of a profiler is a launch; replays of a graph's node have the same number.
+#[inline(always)]
+pub(crate) fn launch() -> u32 {
+    let grid: u32;
+    // SAFETY: reads a special register, which is a constant of the launch.
+    unsafe { asm!("mov.u32 {grid}, %gridid;", grid = out(reg32) grid, options(pure, nomem, nostack, preserves_flags)) };
+    grid
+}
+
 /// The lanes converged at a call. The hardware knows; `_site` is for the simulator.
 #[inline(always)]
 pub(crate) fn converged_at(_site: usize) -> u64 {
@@ -378,7 +387,7 @@ pub(crate) fn descriptor() -> Descriptor {
         seed: field!(seed, reg64),
         first_poll: FirstPoll { clocks: field!(first_poll.clocks, reg32), per_lane: field!(first_poll.per_lane, reg32) },
         window: field!(window, reg32),
-        reserved: field!(reserved, reg32),
+        marks: field!(marks, reg32),
     }
 }
 
@@ -478,22 +487,36 @@ impl Arch for Machine {
     from_descriptor!();
 
     #[inline(always)]
-    fn lock_port(self, port: u32) -> u32 {
-        let word = descriptor().states + u64::from(port) * 4;
-        let old: u32;
+    fn launch(self) -> u32 {
+        launch()
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u64 {
+        let word = descriptor().states + u64::from(port) * 8;
+        let old: u64;
         // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
         // owners of a port are ordered by the data and control dependencies that `docs/reference/protocol.md` lists.
         unsafe {
-            asm!("atom.relaxed.gpu.global.or.b32 {old}, [{word}], 1;", old = out(reg32) old, word = in(reg64) word, options(nostack))
+            asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack))
         };
         old
     }
 
     #[inline(always)]
-    fn unlock_port(self, port: u32, state: u32) {
-        let word = descriptor().states + u64::from(port) * 4;
+    fn unlock_port(self, port: u32, word: u64) {
+        let at = descriptor().states + u64::from(port) * 8;
         // SAFETY: as above; the caller owns the port.
-        unsafe { asm!("st.relaxed.gpu.global.u32 [{word}], {state};", word = in(reg64) word, state = in(reg32) state, options(nostack)) };
+        unsafe { asm!("st.relaxed.gpu.global.u64 [{at}], {word};", at = in(reg64) at, word = in(reg64) word, options(nostack)) };
+    }
+
+    #[inline(always)]
+    fn mark(self, port: u32) -> u32 {
+        let at = descriptor().mark(port);
+        let mark: u32;
+        // SAFETY: a word of the host's memory. Pairs with the server's store of a mark.
+        unsafe { asm!("ld.relaxed.sys.global.u32 {mark}, [{at}];", mark = out(reg32) mark, at = in(reg64) at, options(nostack)) };
+        mark
     }
 
     #[inline(always)]

@@ -37,8 +37,6 @@ pub(crate) trait RingMachine: Lanes {
     fn nap(self, attempt: u32) {
         self.pause(attempt);
     }
-    /// Low bits of the launch's number.
-    fn launch(self) -> u32;
 }
 
 /// The number of the workgroup in the grid, and of the wave in the workgroup.
@@ -84,7 +82,7 @@ impl RingLink for Machine {
     #[inline(always)]
     fn from(self) -> From {
         let (group, wave) = place();
-        From { group, wave, sm: arch::sm(), launch: self.launch() }
+        From { group, wave, sm: arch::sm(), launch: arch::launch() }
     }
 
     #[inline(always)]

@@ -75,6 +75,12 @@ pub(crate) fn sm() -> u32 {
     info().sm
 }
 
+/// Low bits of the launch's number.
+#[inline(always)]
+pub(crate) fn launch() -> u32 {
+    info().launch
+}
+
 /// The wave's slot among all resident waves.
 #[inline(always)]
 pub(crate) fn resident_wave() -> u32 {
@@ -312,8 +318,9 @@ pub(crate) struct Machine;
 
 impl Machine {
     #[inline(always)]
-    fn state(self, port: u32) -> &'static AtomicU32 {
-        Self::word32(descriptor().states + u64::from(port) * 4)
+    fn state(self, port: u32) -> &'static AtomicU64 {
+        // SAFETY: the word of a port of this buffer; only atomics touch it.
+        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
     }
 
     #[inline(always)]
@@ -382,15 +389,26 @@ impl Arch for Machine {
     from_descriptor!();
 
     #[inline(always)]
-    fn lock_port(self, port: u32) -> u32 {
+    fn launch(self) -> u32 {
+        launch()
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u64 {
         // Acquire pairs with the release in `unlock_port` of the former owner.
         self.state(port).fetch_or(1, Ordering::Acquire)
     }
 
     #[inline(always)]
-    fn unlock_port(self, port: u32, state: u32) {
+    fn unlock_port(self, port: u32, word: u64) {
         // Release pairs with the acquire in `lock_port` of the next owner.
-        self.state(port).store(state, Ordering::Release);
+        self.state(port).store(word, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn mark(self, port: u32) -> u32 {
+        // Pairs with the server's store of a mark.
+        Self::word32(descriptor().mark(port)).load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -486,10 +504,5 @@ impl RingMachine for Machine {
             // Relaxed: each unit's phase says all of it. Pairs with the reader's loads.
             Self::word32(at + 4 * i as u64).store(value, Ordering::Relaxed);
         }
-    }
-
-    #[inline(always)]
-    fn launch(self) -> u32 {
-        info().launch
     }
 }

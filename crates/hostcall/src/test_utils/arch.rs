@@ -51,11 +51,12 @@ pub struct MockArch<'a> {
     lanes: &'a Lanes,
     lane: u32,
     first: u32,
+    launch: u32,
 }
 
 impl<'a> MockArch<'a> {
-    pub(super) fn new(memory: &'a PortBuffer, lanes: &'a Lanes, lane: u32, first: u32) -> Self {
-        Self { descriptor: memory.descriptor(), lanes, lane, first }
+    pub(super) fn new(memory: &'a PortBuffer, lanes: &'a Lanes, lane: u32, first: u32, launch: u32) -> Self {
+        Self { descriptor: memory.descriptor(), lanes, lane, first, launch }
     }
 
     /// An in-process buffer's addresses are this process's.
@@ -75,9 +76,9 @@ impl<'a> MockArch<'a> {
         self.word(self.descriptor.doorbells, port).store(value, Ordering::Relaxed);
     }
 
-    fn state(&self, port: u32) -> &AtomicU32 {
-        // SAFETY: as above, for the port's state.
-        unsafe { AtomicU32::from_ptr(self.at(self.descriptor.states, port as usize * 4).cast()) }
+    fn state(&self, port: u32) -> &AtomicU64 {
+        // SAFETY: as above, for the port's word.
+        unsafe { AtomicU64::from_ptr(self.at(self.descriptor.states, port as usize * 8).cast()) }
     }
 }
 
@@ -141,14 +142,23 @@ impl Arch for MockArch<'_> {
         self.descriptor.window != 0
     }
 
-    fn lock_port(self, port: u32) -> u32 {
-        // Pairs with `unlock_port`.
-        self.state(port).fetch_or(PortState::LOCKED, Ordering::Acquire)
+    fn launch(self) -> u32 {
+        self.launch
     }
 
-    fn unlock_port(self, port: u32, state: u32) {
+    fn mark(self, port: u32) -> u32 {
+        // Pairs with the server's stores of marks.
+        self.word(self.descriptor.mark(port), 0).load(Ordering::Relaxed)
+    }
+
+    fn lock_port(self, port: u32) -> u64 {
+        // Pairs with `unlock_port`.
+        self.state(port).fetch_or(PortState::LOCKED.into(), Ordering::Acquire)
+    }
+
+    fn unlock_port(self, port: u32, word: u64) {
         // Pairs with `lock_port`.
-        self.state(port).store(state, Ordering::Release);
+        self.state(port).store(word, Ordering::Release);
     }
 
     fn store_request(self, port: u32, index: usize, word: Word) {

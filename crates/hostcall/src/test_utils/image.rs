@@ -29,6 +29,12 @@ fn word(at: usize) -> &'static AtomicU32 {
     unsafe { AtomicU32::from_ptr(at as *mut u32) }
 }
 
+/// Writes a part of an image.
+fn write((start, words): &(usize, Vec<u32>)) {
+    // As in `MockDevice::image`.
+    (*start..).step_by(4).zip(words).for_each(|(at, &value)| word(at).store(value, Ordering::Relaxed));
+}
+
 impl MockDevice {
     /// What the buffer's memory holds. No kernel runs.
     pub fn image(&self) -> MemoryImage {
@@ -42,12 +48,17 @@ impl MockDevice {
         self.put_back_slowly(image, false, || ());
     }
 
-    /// The same, and `meanwhile` behind each part; from the last part to the first, if `from_behind`.
+    /// Puts the device's own memory back, and with `window` what of it the host writes, and leaves the host's as it is.
+    pub fn put_back_device(&self, image: &MemoryImage, window: bool) {
+        let parts = 1 + usize::from(window && self.memory().geometry().window);
+        image.0.iter().take(parts).for_each(write);
+    }
+
+    /// The same as [`MockDevice::put_back`], and `meanwhile` behind each part; from the last part to the first, if `from_behind`.
     pub fn put_back_slowly(&self, image: &MemoryImage, from_behind: bool, mut meanwhile: impl FnMut()) {
         let parts: Vec<_> = if from_behind { image.0.iter().rev().collect() } else { image.0.iter().collect() };
-        for (start, words) in parts {
-            // As in `image`.
-            (*start..).step_by(4).zip(words).for_each(|(at, &value)| word(at).store(value, Ordering::Relaxed));
+        for part in parts {
+            write(part);
             meanwhile();
         }
     }

@@ -79,7 +79,7 @@ impl MockDevice {
         // Pairs with nothing: a number for hashing.
         let number = self.next_wave.fetch_add(1, Ordering::Relaxed);
         let first = number.wrapping_mul(7) % self.memory().geometry().ports;
-        MockWave { buffer: self.buffer.clone(), first, lanes, lane }
+        MockWave { buffer: self.buffer.clone(), first, lanes, lane, launch: number + 1 }
     }
 
     /// Runs `kernel` on each lane of `mask`, each on a thread of its own, and returns what they return, by lane number.
@@ -111,6 +111,8 @@ pub struct MockWave {
     first: u32,
     lanes: Arc<Lanes>,
     lane: u32,
+    /// Of each wave its own.
+    launch: u32,
 }
 
 impl MockWave {
@@ -128,7 +130,7 @@ impl MockWave {
 
     /// The client half of the state machine, as this lane runs it.
     pub fn client(&self) -> Client<MockArch<'_>> {
-        Client(MockArch::new(&self.buffer.0.memory, &self.lanes, self.lane, self.first))
+        Client(MockArch::new(&self.buffer.0.memory, &self.lanes, self.lane, self.first, self.launch))
     }
 
     /// The lanes that call together.

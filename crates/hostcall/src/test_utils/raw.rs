@@ -22,7 +22,7 @@ impl RawPorts {
     }
 
     fn arch(&self) -> MockArch<'_> {
-        MockArch::new(&self.buffer.0.memory, &self.lanes, 0, 0)
+        MockArch::new(&self.buffer.0.memory, &self.lanes, 0, 0, 0)
     }
 
     /// Writes a word of a request area.

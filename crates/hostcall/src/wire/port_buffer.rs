@@ -140,8 +140,8 @@ impl PortBuffer {
         buffer.set_closed(closed);
         if last != Tag::new(0) {
             for port in 0..geometry.ports as usize {
-                // SAFETY: one `u32` for each port lies at the start of the device part.
-                unsafe { states.cast::<u32>().add(port).write(PortState::new(last, 0, false).0) };
+                // SAFETY: one `u64` for each port lies at the start of the device part.
+                unsafe { states.cast::<u64>().add(port).write(PortState::new(last, 0, false).word(0)) };
             }
             buffer.start_from(last);
         }
@@ -250,7 +250,7 @@ impl PortBuffer {
         let queue = device.queue()?;
         queue.fill(&memory, 0)?;
         if last != Tag::new(0) {
-            let state = PortState::new(last, 0, false).0.to_ne_bytes();
+            let state = PortState::new(last, 0, false).word(0).to_ne_bytes();
             queue.copy_to(&memory, geometry.device_layout().states, &state.repeat(geometry.ports as usize))?;
         }
         queue.synchronize()?;
@@ -275,7 +275,7 @@ impl PortBuffer {
     pub(crate) fn free_ports(&self, tags: &[Tag]) -> Result<(), offload::Error> {
         let Some(OnDevice { device, memory, .. }) = &self.on_device else { return Ok(()) };
         let layout = self.geometry.device_layout();
-        let states: Vec<u8> = tags.iter().flat_map(|&tag| PortState::new(tag, 0, true).0.to_ne_bytes()).collect();
+        let states: Vec<u8> = tags.iter().flat_map(|&tag| PortState::new(tag, 0, true).word(0).to_ne_bytes()).collect();
         let free = || {
             let queue = device.queue()?;
             queue.copy_to(memory, layout.states, &states)?;

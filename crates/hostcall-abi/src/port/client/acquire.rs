@@ -36,9 +36,10 @@ impl<A: Arch> Client<A> {
             }
             // Two independent accesses to the device's memory: they cost the time of one.
             let closed = arch.known_closed();
-            state = arch.lock_port(port);
-            if closed != 0 || PortState(state).locked() || PortState(state).abandoned() {
-                (port, state) = self.acquire_other(port, state, closed, wait);
+            let word = arch.lock_port(port);
+            state = PortState::of(word).0;
+            if closed != 0 || PortState(state).locked() || PortState(state).abandoned() || PortState::launch_of(word) != arch.launch() {
+                (port, state) = self.acquire_other(port, word, closed, wait);
             }
         }
         let port = arch.broadcast(group.mask, port, group.leader);
@@ -46,25 +47,28 @@ impl<A: Arch> Client<A> {
         if port == NO_PORT { Err(Status(state as u16)) } else { Ok(Held { port, state: PortState(state) }) }
     }
 
-    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all
-    /// ports, one after another, round and round. Gives a port and its state, or none and why.
+    /// The wave's own port, whose word was `word`, is held, abandoned or new to the launch, or the buffer is `closed`:
+    /// looks at all ports, one after another, round and round. Gives a port and its state, or none and why.
     #[cold]
     #[inline(never)]
-    fn acquire_other(self, first: u32, mut state: u32, mut closed: u32, wait: bool) -> (u32, u32) {
+    fn acquire_other(self, first: u32, mut word: u64, mut closed: u32, wait: bool) -> (u32, u32) {
         let arch = self.0;
         let ports = arch.ports() - not_kept(wait);
         let mut port = first;
         let mut attempt = 0u32;
         loop {
-            if !PortState(state).locked() {
+            if !PortState::of(word).locked() {
                 // The end first, before anything that reads over the bus: once it is known, all that calls must learn
                 // of it at once.
-                if closed == 0 && (!PortState(state).abandoned() || self.answered(port, PortState(state))) {
-                    return (port, state);
+                if closed == 0 {
+                    let state = self.up_to_date(port, word);
+                    if !state.abandoned() || self.answered(port, state) {
+                        return (port, state.0);
+                    }
                 }
                 // Closed, or the host still works on a call that was given up. Who took this port now would wait for
                 // that handler, however long it takes: as good as held.
-                arch.unlock_port(port, state);
+                arch.unlock_port(port, word);
             }
             if closed != 0 {
                 return (NO_PORT, closed);
@@ -87,8 +91,15 @@ impl<A: Arch> Client<A> {
                 arch.pause_for_waves(attempt);
             }
             closed = arch.known_closed();
-            state = arch.lock_port(port);
+            word = arch.lock_port(port);
         }
+    }
+
+    /// The state of a port with this word. The first owner of a launch compares it with what the host has seen.
+    #[inline(always)]
+    fn up_to_date(self, port: u32, word: u64) -> PortState {
+        let state = PortState::of(word);
+        if PortState::launch_of(word) == self.0.launch() { state } else { state.caught_up_with(self.0.mark(port), self.0.request_words()) }
     }
 
     /// Why something other than a port that the server lends was not to be had: the status with which it closed the
@@ -119,7 +130,7 @@ impl<A: Arch> Client<A> {
         // Every lane has read what it wanted before the next owner may cause the words to change.
         self.0.sync(group.mask);
         if group.leads() {
-            self.0.unlock_port(held.port, held.state.0);
+            self.0.unlock_port(held.port, held.state.word(self.0.launch()));
         }
     }
 }

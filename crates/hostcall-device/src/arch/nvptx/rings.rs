@@ -162,15 +162,4 @@ impl RingMachine for Machine {
         // Up to 2 µs.
         nanosleep(64 << attempt.min(5));
     }
-
-    #[inline(always)]
-    fn launch(self) -> u32 {
-        let grid: u32;
-        // SAFETY: reads a special register.
-        unsafe {
-            asm!("{{ .reg .b64 g; mov.u64 g, %gridid; cvt.u32.u64 {grid}, g; }}", grid = out(reg32) grid,
-                options(pure, nomem, nostack, preserves_flags));
-        }
-        grid
-    }
 }
