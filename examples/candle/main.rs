@@ -23,7 +23,9 @@ impl Add42 {
     /// Loads the kernel where candle keeps its own, and starts the host's half.
     fn new(candle: &CudaDevice) -> std::result::Result<Add42, Box<dyn Error>> {
         let bundle = hostcall::include_program!("add42");
-        let ptx = std::str::from_utf8(&bundle.images.first().ok_or("nothing was built for NVIDIA GPUs")?.bytes)?;
+        // candle takes PTX, which is the image that is text.
+        let mut texts = bundle.images.iter().filter_map(|image| std::str::from_utf8(&image.bytes).ok());
+        let ptx = texts.next().ok_or("no PTX was built for NVIDIA GPUs")?;
         let kernel = candle.get_or_load_custom_func("demo", "add42", ptx)?.into_cuda_function();
 
         let stream = candle.cuda_stream();
