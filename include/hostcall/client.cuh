@@ -38,8 +38,10 @@ struct client {
                 state = (u32)(other >> 32);
             }
         }
-        port = A::broadcast(lanes.mask, port, lanes.leader);
-        state = A::broadcast(lanes.mask, state, lanes.leader);
+        if (!lanes.is_one()) {
+            port = A::broadcast(lanes.mask, port, lanes.leader);
+            state = A::broadcast(lanes.mask, state, lanes.leader);
+        }
         held = {port, {state}};
         return port == no_port ? state : HOSTCALL_STATUS_OK;
     }
@@ -47,7 +49,7 @@ struct client {
     /// Gives a port back.
     HC_METHOD static void release(const group& lanes, const held& held) {
         // Every lane has read what it wanted before the next owner may cause the words to change.
-        A::sync(lanes.mask);
+        if (!lanes.is_one()) A::sync(lanes.mask);
         if (lanes.leads()) A::unlock_port(held.port, held.state.word(A::launch()));
     }
 
@@ -174,7 +176,7 @@ struct client {
             HC_UNROLL
             for (u32 j = 1; j < N; j++) missing |= (u32)reply_reaches(reply.dwords, j) & (u32)(tag_of(reply.words[j]) != want);
             // A lane alone asks nobody.
-            const bool there = lanes.count == 1 ? missing == 0 : A::ballot(lanes.mask, missing != 0) == 0;
+            const bool there = lanes.is_one() ? missing == 0 : A::ballot(lanes.mask, missing != 0) == 0;
             if (there) {
                 held.state = port_state::make(held.tag(), 0, false);
                 return reply;

@@ -218,7 +218,7 @@ proptest! {
         // The host writes whole lines: no port's line is another's.
         prop_assert!(w.replies.is_multiple_of(64) && geometry.reply_bytes().is_multiple_of(64));
         let d = geometry.device_layout();
-        prop_assert!(d.states + ports as usize * 4 <= d.slot_locks && d.slot_locks + slots as usize * 4 <= d.bytes);
+        prop_assert!(d.states + ports as usize * 8 <= d.slot_locks && d.slot_locks + slots as usize * 4 <= d.bytes);
         let descriptor = Descriptor::new(&geometry, 1 << 40, 1 << 41, 1 << 42);
         prop_assert_eq!((descriptor.requests, descriptor.states), ((1 << 40) + h.requests as u64, (1 << 42) + d.states as u64));
         let (replies, control) = (descriptor.replies, descriptor.control);

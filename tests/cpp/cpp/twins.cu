@@ -272,10 +272,10 @@ HOSTCALL_KERNEL(keeps_and_calls, u32 rounds, u32 most, u8* scratch, u64 scratch_
     right[i] = good;
 }
 
-HOSTCALL_KERNEL(counts_locks, const volatile u32* states, u32 ports, const volatile u32* locks, u32 slots, u32* held, u64 n) {
+HOSTCALL_KERNEL(counts_locks, const volatile u64* states, u32 ports, const volatile u32* locks, u32 slots, u32* held, u64 n) {
     if (n < 2) return;
     held[0] = held[1] = 0;
-    for (u32 port = 0; port < ports; port++) held[0] += states[port] & 1;
+    for (u32 port = 0; port < ports; port++) held[0] += (u32)(states[port] & 1);
     for (u32 slot = 0; slot < slots; slot++) held[1] += locks[slot] != 0 ? 1 : 0;
 }
 

@@ -42,8 +42,10 @@ impl<A: Arch> Client<A> {
                 (port, state) = self.acquire_other(port, word, closed, wait);
             }
         }
-        let port = arch.broadcast(group.mask, port, group.leader);
-        let state = arch.broadcast(group.mask, state, group.leader);
+        if !group.is_one() {
+            port = arch.broadcast(group.mask, port, group.leader);
+            state = arch.broadcast(group.mask, state, group.leader);
+        }
         if port == NO_PORT { Err(Status(state as u16)) } else { Ok(Held { port, state: PortState(state) }) }
     }
 
@@ -128,7 +130,9 @@ impl<A: Arch> Client<A> {
     #[inline(always)]
     pub fn release(self, group: &Group, held: Held) {
         // Every lane has read what it wanted before the next owner may cause the words to change.
-        self.0.sync(group.mask);
+        if !group.is_one() {
+            self.0.sync(group.mask);
+        }
         if group.leads() {
             self.0.unlock_port(held.port, held.state.word(self.0.launch()));
         }
