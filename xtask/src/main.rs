@@ -34,6 +34,7 @@ mod steps;
 mod tablegen;
 mod test;
 mod uutils;
+mod ways;
 mod wheel;
 
 use std::process::ExitCode;

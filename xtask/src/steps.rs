@@ -75,6 +75,11 @@ impl Steps {
         self.done.push(step);
     }
 
+    /// How long a step took that has succeeded, and the processor time of its commands.
+    pub(crate) fn times(&self, name: &str) -> Option<(Duration, Duration)> {
+        self.done.iter().find(|step| step.name == name && step.outcome.is_ok()).map(|step| (step.took, step.busy))
+    }
+
     /// Prints a line for each step, and fails if one has failed.
     pub(crate) fn finish(self) -> Result<()> {
         println!("\n{self}");

@@ -8,7 +8,7 @@ use xshell::{Shell, cmd};
 
 use super::{BUILD, GLIBC, Machine, VERSION, newest, tool};
 use crate::steps::Steps;
-use crate::wheel;
+use crate::{ways, wheel};
 
 /// What `examples/python/add42.py` prints at its end when its calls were answered.
 const ANSWERED: &str = "[42. 43. 44. 45. 46.]";
@@ -18,8 +18,8 @@ pub(super) fn steps(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine
     steps.run("the wheel", || make_wheel(sh, out, machine, epoch));
     steps.run("Python's source distribution", || make_sources(sh, out, epoch));
     if machine.qemu.is_none() {
-        steps.run("the wheel, installed into an empty environment and used", || use_wheel(sh, &out.join(wheel_name(machine))));
-        steps.run("Python's source distribution, built elsewhere and used", || use_sources(sh, &out.join(sources_name())));
+        steps.run(ways::WHEEL, || use_wheel(sh, &out.join(wheel_name(machine))));
+        steps.run(ways::SOURCES, || use_sources(sh, &out.join(sources_name())));
     }
 }
 
