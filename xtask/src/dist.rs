@@ -168,8 +168,9 @@ fn finish(sh: &Shell, steps: Steps, arguments: &Arguments) -> Result<()> {
     steps.finish()
 }
 
-/// Installs the packages into an empty Debian, and uses them there.
+/// Looks at the packages as Debian does, installs them into an empty Debian, and uses them there.
 fn in_debian(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine) {
+    steps.run("the packages, by lintian", || debian::lint(sh, out, machine));
     let mut debian = None;
     steps.run("an empty Debian", || {
         debian = Some(used::Debian::empty(sh, out, machine)?);
