@@ -28,10 +28,11 @@ const DEBIAN: &str = "trixie";
 /// The first version that moves words whole.
 const QEMU: [u32; 2] = [8, 1];
 
-/// Tests that are left out, and why.
-const LEFT_OUT: [(&str, &str); 2] = [
-    ("every_seed", "models that try orders of events know nothing of processors, and take minutes"),
-    ("no_link_leads_out_of_what_is_granted", "it lists the root, in whose place QEMU shows its libraries"),
+/// Tests that are left out, as nextest selects them, and why.
+const LEFT_OUT: [(&str, &str); 3] = [
+    ("test(every_seed)", "models that try orders of events know nothing of processors, and take minutes"),
+    ("binary(stream) & test(/^faults::/)", "that tests notice rules which they break says nothing of processors, and takes minutes"),
+    ("test(no_link_leads_out_of_what_is_granted)", "it lists the root, in whose place QEMU shows its libraries"),
 ];
 
 /// Builds and runs the tests.
@@ -53,12 +54,14 @@ pub(crate) fn run(sh: &Shell) -> Result<()> {
             command.env("HOSTCALL_TEST_RUNNER", &runner);
             // A tenth of the random inputs: QEMU is ten times as slow.
             command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
+            // Tests of broken rules panic, and QEMU takes seconds for the names in a backtrace.
+            command.env("RUST_BACKTRACE", "0");
             command
         };
-        for (test, reason) in LEFT_OUT {
-            println!("not run: {test}: {reason}");
+        for (tests, reason) in LEFT_OUT {
+            println!("not run: {tests}: {reason}");
         }
-        let selection = format!("not ({})", LEFT_OUT.map(|(test, _)| format!("test({test})")).join(" + "));
+        let selection = format!("not ({})", LEFT_OUT.map(|(tests, _)| format!("({tests})")).join(" + "));
         steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", &selection)]);
         steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", "all()")]);
         let mut wheel = None;
