@@ -35,6 +35,8 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
         command.arg("hostcall").args(arguments).env_clear().current_dir(self.0.path());
         command.env("HOME", self.0.path()).env("PATH", self.0.path().join("bin"));
+        // Nor is there a device toolchain, for which anything would be compiled.
+        command.env("HOSTCALL_DEVICE_RUSTC", self.0.path().join("rustc"));
         command
     }
 
