@@ -141,8 +141,8 @@ fn install_nvlink(progress: &mut Progress<'_>) -> Result<(), BuildError> {
     install_wheel(Piece::Nvlink, &Nvlink::install_directory(), NVLINK_WHEEL, Nvlink::in_install_directory, progress)
 }
 
-/// Installs the wheel with a `program` in the directory `dir`, which holds nothing else. It appears there when all of it
-/// has been written: nobody uses half of it, after a disk was full.
+/// Installs the wheel with a `program` in the directory `dir`, which holds nothing else. It appears there when all of
+/// it has been written: nobody uses half of it, after a disk was full.
 fn install_wheel(
     piece: Piece,
     dir: &Path,

@@ -1,7 +1,8 @@
 //! What programs that were compiled with a header in C have of it in them: where the fields of its structures lie, and
 //! the values of its names. Clang says both.
 //!
-//! (`hostcall_abi.h` is not among the headers: it is printed from the wire's own types, and asserts its layouts itself.)
+//! (`hostcall_abi.h` is not among the headers: it is printed from the wire's own types, and asserts its layouts
+//! itself.)
 
 use std::path::Path;
 
