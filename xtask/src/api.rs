@@ -2,7 +2,8 @@
 //! is a change of a file there, which a reviewer sees. `--bless` writes the files anew.
 //!
 //! Of a crate it is what its public items are called and take, by rustdoc's description for machines. Of a library in C
-//! it is the names that it exports, with their versions, and the functions that its headers declare.
+//! it is the names that it exports, with their versions, the functions that its headers declare, and what programs that
+//! were compiled with these have in them: the [`layout`] of structures, and numbers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use anyhow::{Context, Result, bail, ensure};
 use xshell::{Shell, cmd};
 
 use crate::steps::Steps;
+
+mod layout;
 
 /// The Rust that describes crates: rustdoc's description has no stable form, and [`TOOL`] reads that of this one.
 const RUST: &str = "1.95.0";
@@ -26,7 +29,7 @@ const CRATES: [(&str, &str); 5] = [
 ];
 
 /// A library in C: its package, where its `install.sh` is and further words for it, the shared library (and another
-/// with other functions under its names), and headers that declare its functions.
+/// with other functions under its names), and its headers.
 struct Library {
     package: &'static str,
     folder: &'static str,
@@ -42,21 +45,21 @@ const LIBRARIES: [Library; 4] = [
         folder: "hostcall-amd",
         words: &[],
         files: &["libamd_hostcall.so", "amd_hostcall_v0/libamd_hostcall.so"],
-        headers: &["amd_hostcall.h"],
+        headers: &["amd_hostcall.h", "amd_hostcall_device.h"],
     },
     Library {
         package: "hostcall-offload",
         folder: "hostcall-offload",
         words: &["--llvm", "23"],
         files: &["libhostcall_offload.so"],
-        headers: &["OffloadAPI.h"],
+        headers: &["OffloadAPI.h", "OffloadPort.h"],
     },
     Library {
         package: "hostcall-offload24",
         folder: "hostcall-offload",
         words: &["--llvm", "24"],
         files: &["libhostcall_offload24.so"],
-        headers: &["OffloadAPI.h"],
+        headers: &["OffloadAPI.h", "OffloadPort.h"],
     },
 ];
 
@@ -146,7 +149,13 @@ fn of_library(sh: &Shell, library: &Library) -> Result<String> {
         text += &format!("# exported by {file}\n{}\n\n", symbols.join("\n"));
     }
     for header in headers {
-        text += &format!("# declared in {header}\n{}\n", declared(sh, &find(&prefix.join("include"), header)?)?.join("\n"));
+        let (name, header) = (header, find(&prefix.join("include"), header)?);
+        let (functions, types) = (declared(sh, &header)?, layout::of_header(sh, &header)?);
+        ensure!(!functions.is_empty() || !types.is_empty(), "{name} declares nothing");
+        if !functions.is_empty() {
+            text += &format!("# declared in {name}\n{}\n\n", functions.join("\n"));
+        }
+        text += &format!("# structures and values of {name}\n{types}\n");
     }
     Ok(text)
 }
@@ -187,9 +196,7 @@ fn declared(sh: &Shell, header: &Path) -> Result<Vec<String>> {
     let directory = sh.create_temp_dir()?;
     let (info, include) = (directory.path().join("functions"), header.parent().context("it is in a directory")?);
     cmd!(sh, "gcc -std=c11 -x c -fsyntax-only -I {include} -aux-info {info} {header}").quiet().run()?;
-    let functions = functions(&sh.read_file(info)?, &header.to_string_lossy());
-    ensure!(!functions.is_empty(), "{} declares nothing", header.display());
-    Ok(functions)
+    Ok(functions(&sh.read_file(info)?, &header.to_string_lossy()))
 }
 
 /// The declarations of one file among those that GCC writes: `/* FILE:LINE:NC */ extern int f (int);`.

@@ -28,50 +28,60 @@ const DEBIAN: &str = "trixie";
 /// The first version that moves words whole.
 const QEMU: [u32; 2] = [8, 1];
 
-/// Tests that are left out, and why.
-const LEFT_OUT: [(&str, &str); 2] = [
-    ("every_seed", "models that try orders of events know nothing of processors, and take minutes"),
-    ("no_link_leads_out_of_what_is_granted", "it lists the root, in whose place QEMU shows its libraries"),
+/// Tests that are left out, as nextest selects them, and why.
+const LEFT_OUT: [(&str, &str); 4] = [
+    ("test(every_seed)", "models that try orders of events know nothing of processors, and take minutes"),
+    ("binary(stream) & test(/^faults::/)", "that tests notice rules which they break says nothing of processors, and takes minutes"),
+    ("test(messages_that_wait_for_a_while_lose_nothing)", "they wait for four seconds at most, in which QEMU does too little"),
+    ("test(no_link_leads_out_of_what_is_granted)", "it lists the root, in whose place QEMU shows its libraries"),
 ];
 
-/// Builds and runs the tests.
-pub(crate) fn run(sh: &Shell) -> Result<()> {
+/// Builds and runs the tests; `only_python`: those that use the wheel.
+pub(crate) fn run(sh: &Shell, only_python: bool) -> Result<()> {
     let mut steps = Steps::begin();
     let mut qemu = None;
     steps.run("a compiler, and QEMU", || {
-        qemu = Some(setup(sh)?);
+        let found = setup(sh)?;
+        qemu = Some(found.canonicalize().unwrap_or(found));
         Ok(())
     });
-    if let Some(qemu) = qemu {
-        let qemu = qemu.canonicalize().unwrap_or(qemu);
-        let runner = format!("{} -L {LIBRARIES}", qemu.display());
-        let variable = |what| crate::target_variable(TRIPLE, what);
-        let of = |packages: &str, selection: &str| {
-            let mut command = crate::test::cargo(&format!("nextest run --profile arm --target {TRIPLE} --no-fail-fast {packages}"));
-            command.args(["-E", selection]).env(variable("LINKER"), COMPILERS[0]).env(variable("RUNNER"), &runner);
-            // For tests that start their own program: QEMU starts none of such a processor.
-            command.env("HOSTCALL_TEST_RUNNER", &runner);
-            // A tenth of the random inputs: QEMU is ten times as slow.
-            command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
-            command
-        };
-        for (test, reason) in LEFT_OUT {
-            println!("not run: {test}: {reason}");
-        }
-        let selection = format!("not ({})", LEFT_OUT.map(|(test, _)| format!("test({test})")).join(" + "));
-        steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", &selection)]);
-        steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", "all()")]);
-        let mut wheel = None;
-        steps.run("the wheel of the Python package", || {
-            crate::python::packages(sh)?;
-            wheel = Some(wheel::build(sh, false, Some(TRIPLE))?);
-            Ok(())
-        });
-        if let Some(wheel) = wheel {
-            with_python(sh, &mut steps, &qemu, &wheel);
-        }
+    let Some(qemu) = qemu else { return steps.finish() };
+    if !only_python {
+        in_rust(&mut steps, &qemu);
+    }
+    let mut wheel = None;
+    steps.run("the wheel of the Python package", || {
+        crate::python::packages(sh)?;
+        wheel = Some(wheel::build(sh, false, Some(TRIPLE))?);
+        Ok(())
+    });
+    if let Some(wheel) = wheel {
+        with_python(sh, &mut steps, &qemu, &wheel);
     }
     steps.finish()
+}
+
+/// The tests in Rust.
+fn in_rust(steps: &mut Steps, qemu: &Path) {
+    let runner = format!("{} -L {LIBRARIES}", qemu.display());
+    let variable = |what| crate::target_variable(TRIPLE, what);
+    let of = |packages: &str, selection: &str| {
+        let mut command = crate::test::cargo(&format!("nextest run --profile arm --target {TRIPLE} --no-fail-fast {packages}"));
+        command.args(["-E", selection]).env(variable("LINKER"), COMPILERS[0]).env(variable("RUNNER"), &runner);
+        // For tests that start their own program: QEMU starts none of such a processor.
+        command.env("HOSTCALL_TEST_RUNNER", &runner);
+        // A tenth of the random inputs: QEMU is ten times as slow.
+        command.env("PROPTEST_CASES", "25").env("HOSTCALL_TARGETS", "sim");
+        // Tests of broken rules panic, and QEMU takes seconds for the names in a backtrace.
+        command.env("RUST_BACKTRACE", "0");
+        command
+    };
+    for (tests, reason) in LEFT_OUT {
+        println!("not run: {tests}: {reason}");
+    }
+    let selection = format!("not ({})", LEFT_OUT.map(|(tests, _)| format!("({tests})")).join(" + "));
+    steps.tests("the wire, and the server", [of("-p hostcall-abi -p hostcall", &selection)]);
+    steps.tests("every behaviour on the simulator", [of("-p hostcall-tests --test behaviours", &selection)]);
 }
 
 /// Uses the wheel.

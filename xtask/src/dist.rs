@@ -15,6 +15,7 @@ use xshell::{Cmd, Shell, cmd};
 
 use crate::arm;
 use crate::steps::Steps;
+use crate::ways;
 
 mod compare;
 mod debian;
@@ -56,6 +57,9 @@ pub(crate) struct Arguments {
     /// Do not install the packages into an empty Debian, which needs root
     #[arg(long)]
     no_root: bool,
+    /// Write what the ways in cost into the documentation
+    #[arg(long)]
+    figures: bool,
 }
 
 /// What is built for.
@@ -115,7 +119,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let epoch = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
     if arguments.python {
         python::steps(sh, &mut steps, &out, &machine, &epoch);
-        return steps.finish();
+        return finish(sh, steps, arguments);
     }
     let made = steps.run("libraries and the command line", || build(sh, &machine));
     let name = format!("hostcall-{VERSION}-{}-linux", machine.arch);
@@ -136,17 +140,17 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         return steps.finish();
     }
     let mut archive = None;
-    steps.run("the archive, unpacked elsewhere", || {
+    steps.run(ways::UNPACKED, || {
         archive = Some(used::Archive::unpack(sh, &out, &name)?);
         Ok(())
     });
     if let Some(archive) = archive {
-        steps.run("there: a program in C, by pkg-config", || archive.pkg_config(sh, &machine));
-        steps.run("there: programs in C and C++, by CMake", || archive.cmake(sh, &machine));
+        steps.run(ways::UNPACKED_C, || archive.pkg_config(sh, &machine));
+        steps.run(ways::UNPACKED_CMAKE, || archive.cmake(sh, &machine));
         if machine.qemu.is_none() {
-            steps.run("there: a program in CUDA C++, by nvcc", || archive.nvcc(sh));
+            steps.run(ways::UNPACKED_CUDA, || archive.nvcc(sh));
         }
-        steps.run("there: the command line", || archive.demo(sh, &machine));
+        steps.run(ways::UNPACKED_COMMAND, || archive.demo(sh, &machine));
         if machine.qemu.is_none() && !arguments.no_root {
             in_debian(sh, &mut steps, &out, &machine);
         }
@@ -154,21 +158,29 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     if arguments.compare {
         steps.run("the same again elsewhere, compared", || compare::again(sh, &out, &machine, &given(&name, &machine)));
     }
+    finish(sh, steps, arguments)
+}
+
+fn finish(sh: &Shell, steps: Steps, arguments: &Arguments) -> Result<()> {
+    if arguments.figures {
+        ways::record(sh, &steps)?;
+    }
     steps.finish()
 }
 
-/// Installs the packages into an empty Debian, and uses them there.
+/// Looks at the packages as Debian does, installs them into an empty Debian, and uses them there.
 fn in_debian(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine) {
+    steps.run("the packages, by lintian", || debian::lint(sh, out, machine));
     let mut debian = None;
     steps.run("an empty Debian", || {
         debian = Some(used::Debian::empty(sh, out, machine)?);
         Ok(())
     });
     let Some(debian) = debian else { return };
-    let installed = steps.run("there: the packages installed, and a program in C, by pkg-config", || debian.pkg_config(sh));
+    let installed = steps.run(ways::DEBIAN_C, || debian.pkg_config(sh));
     if installed {
-        steps.run("there: programs in C and C++, by CMake", || debian.cmake(sh));
-        steps.run("there: the command line", || debian.demo(sh));
+        steps.run("in it: programs in C and C++, by CMake", || debian.cmake(sh));
+        steps.run("in it: the command line", || debian.demo(sh));
     }
 }
 

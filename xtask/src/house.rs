@@ -18,7 +18,7 @@ const CIRCLES: [(&str, usize); 20] = [
     ("hostcall", 4),
     ("hostcall-abi", 2),
     ("hostcall-amd", 1),
-    ("hostcall-build", 4),
+    ("hostcall-build", 3),
     ("hostcall-c", 1),
     ("hostcall-device", 2),
     ("hostcall-idl", 2),

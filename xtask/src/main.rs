@@ -34,6 +34,7 @@ mod steps;
 mod tablegen;
 mod test;
 mod uutils;
+mod ways;
 mod wheel;
 
 use std::process::ExitCode;
@@ -193,7 +194,11 @@ enum Command {
         bless: bool,
     },
     /// Tests for hosts with AArch64 processors, on this one: QEMU runs them
-    Arm,
+    Arm {
+        /// Only the wheel, which a Python for such machines uses
+        #[arg(long)]
+        python: bool,
+    },
     /// Make `target/site`, the book and the API's pages, and check it: links, pages on a phone, plots in dark themes
     Site(site::Arguments),
     /// Make the pictures of `docs/gallery` again, by what they show: all, or these
@@ -232,7 +237,7 @@ fn main() -> Result<ExitCode> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Mutants(arguments) => mutants::run(&sh, &arguments),
         Command::Api { bless } => api::run(&sh, bless),
-        Command::Arm => arm::run(&sh),
+        Command::Arm { python } => arm::run(&sh, python),
         Command::Dist(arguments) => dist::run(&sh, &arguments),
         Command::Gallery { pictures } => gallery::run(&sh, &pictures),
         Command::Site(arguments) => site::run(&sh, &arguments),

@@ -13,6 +13,7 @@ use clap::Parser;
 use xshell::{Shell, cmd};
 
 use crate::steps::Steps;
+use crate::ways;
 
 #[derive(Debug, Parser)]
 pub(crate) struct Arguments {
@@ -25,6 +26,9 @@ pub(crate) struct Arguments {
     /// What was not committed is packaged as well
     #[arg(long, requires = "dry_run")]
     allow_dirty: bool,
+    /// Write what the ways in cost into the documentation
+    #[arg(long)]
+    figures: bool,
 }
 
 /// Tries the packages, and publishes them.
@@ -43,15 +47,23 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     steps.run("packages", || Ok(cmd!(sh, "cargo package {packages...} {options...}").run()?));
     steps.run("a directory in the registry's place", || gather(sh, &published, &registry));
     let trial = Trial { home: home.path(), registry: &registry };
-    steps.run("the command line, installed into an empty home", || trial.install());
-    steps.run("a kernel beside its host, made and run there", || trial.kernel());
-    steps.run("a program with std, made, run and tested there", || trial.program());
+    steps.run(ways::INSTALLED, || trial.install());
+    steps.run(ways::KERNEL, || trial.kernel());
+    steps.run(ways::SET_UP, || trial.setup());
+    steps.run(ways::PROGRAM, || trial.program());
+    steps.run("tested and looked at there", || trial.tests());
+    if arguments.figures {
+        ways::record(sh, &steps)?;
+    }
     steps.finish()?;
     if !arguments.dry_run {
         cmd!(sh, "cargo publish {packages...}").run()?;
     }
     Ok(())
 }
+
+/// What the program with std is called.
+const MADE_PROGRAM: &str = "first-program";
 
 /// What cargo says of the workspace's members.
 fn workspace(sh: &Shell) -> Result<serde_json::Value> {
@@ -149,10 +161,19 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn program(&self) -> Result<()> {
+    fn setup(&self) -> Result<()> {
         self.output(self.home, &["cargo", "hostcall", "setup"])?;
-        let dir = self.made(&[], "first-program")?;
+        Ok(())
+    }
+
+    fn program(&self) -> Result<()> {
+        let dir = self.made(&[], MADE_PROGRAM)?;
         self.output(&dir, &["cargo", "hostcall", "run"])?;
+        Ok(())
+    }
+
+    fn tests(&self) -> Result<()> {
+        let dir = self.home.join(MADE_PROGRAM);
         self.output(&dir, &["cargo", "hostcall", "test"])?;
         self.output(&dir, &["cargo", "hostcall", "doctor"])?;
         Ok(())

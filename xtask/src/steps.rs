@@ -75,6 +75,11 @@ impl Steps {
         self.done.push(step);
     }
 
+    /// How long a step took that has succeeded, and the processor time of its commands.
+    pub(crate) fn times(&self, name: &str) -> Option<(Duration, Duration)> {
+        self.done.iter().find(|step| step.name == name && step.outcome.is_ok()).map(|step| (step.took, step.busy))
+    }
+
     /// Prints a line for each step, and fails if one has failed.
     pub(crate) fn finish(self) -> Result<()> {
         println!("\n{self}");
@@ -182,8 +187,8 @@ impl Counts {
     /// (`Summary [ 1.0s] 12 tests run: 9 passed (1 slow), 3 failed, 104 skipped`) or of pytest's.
     fn of_line(line: &str) -> Option<Counts> {
         let line = without_colours(line);
-        let libtest =
-            line.trim_start().strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")).map(|(_, rest)| rest.to_owned());
+        // (What nextest shows of a test that failed is indented, and counted by its summary.)
+        let libtest = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")).map(|(_, rest)| rest.to_owned());
         let nextest =
             || line.trim_start().strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: ")).map(|(_, rest)| rest.to_owned());
         let mut counts = Counts::default();
@@ -253,6 +258,7 @@ mod tests {
         let pytest = "\u{1b}[31m===== \u{1b}[1m2 failed\u{1b}[0m, 61 passed, 3 skipped, 1 warning in 60.28s (0:01:00) =====\n";
         assert_eq!(Counts::of_line(pytest), Some(Counts { passed: 61, failed: 2, skipped: 3 }));
         assert_eq!(Counts::of_line("1 failed, 8 passed in 0.72s\n"), Some(Counts { passed: 8, failed: 1, skipped: 0 }));
+        assert_eq!(Counts::of_line("    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out"), None);
         assert_eq!(Counts::of_line("it passed in time"), None);
         assert_eq!(Counts::of_line("        PASS [   0.1s] a test that has passed; 3 passed"), None);
     }

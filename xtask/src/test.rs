@@ -40,7 +40,7 @@ pub(crate) fn all(sh: &Shell, install: bool) -> Result<()> {
     command.arg("test").env("HOSTCALL_TEST_ALL", "1").env("HOSTCALL_REGISTRY", "all");
     let status = if install { &mut command } else { command.arg("--no-setup") }.status()?;
     let arm = if install {
-        super::arm::run(sh)
+        super::arm::run(sh, false)
     } else {
         println!("skipped: hosts with AArch64, for which a compiler, QEMU and a Python are installed");
         Ok(())

@@ -2,7 +2,9 @@
 
 mod amd;
 
+use std::fmt;
 use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,42 +20,48 @@ pub(crate) struct Arguments {}
 /// Looks at everything. The exit code says whether what is required is there.
 pub(crate) fn run(_: Arguments) -> Outcome {
     let checks = hostcall_build::doctor();
-    println!("Building");
-    checks.iter().for_each(print_check);
-    println!("\nDevices");
-    gpus().iter().chain(&amd::findings()).for_each(Finding::print);
-    for platform in Platform::all() {
-        print_platform(&platform);
+    let mut out = io::stdout().lock();
+    writeln!(out, "Building")?;
+    for check in &checks {
+        write!(out, "{}", of_check(check))?;
+    }
+    writeln!(out, "\nDevices")?;
+    for finding in gpus().iter().chain(&amd::findings()) {
+        write!(out, "{finding}")?;
+    }
+    for finding in Platform::all().iter().flat_map(of_platform) {
+        write!(out, "{finding}")?;
     }
     let broken = checks.iter().any(|check| !check.found && check.importance == Importance::Required);
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print_check(check: &Check) {
+fn of_check(check: &Check) -> Finding {
     let mark = match (check.found, check.importance) {
         (true, _) => Mark::Ok,
         (false, Importance::Required) => Mark::Broken,
         (false, _) => Mark::Missing,
     };
     let remedy = check.remedy.as_ref().map(|remedy| format!("{}; to fix: {remedy}", check.importance));
-    Finding { mark, name: check.name.into(), detail: check.detail.clone(), remedy }.print();
+    Finding { mark, name: check.name.into(), detail: check.detail.clone(), remedy }
 }
 
-fn print_platform(platform: &Platform) {
+fn of_platform(platform: &Platform) -> Vec<Finding> {
     let name = platform.name();
     let finding = |mark, detail| Finding { mark, name: name.clone(), detail, remedy: None };
+    let of_device = |device: &Device| {
+        let mut findings = vec![finding(Mark::Ok, device::describe(device))];
+        // The simulator's is memory of this process, which says nothing of a machine.
+        if device.info().kind != DeviceKind::Sim {
+            findings.extend([window(device), near(device)]);
+        }
+        findings
+    };
     match platform.devices() {
-        Ok(devices) if devices.is_empty() => finding(Mark::Missing, "no devices".into()).print(),
-        Ok(devices) => devices.iter().for_each(|device| {
-            finding(Mark::Ok, device::describe(device)).print();
-            // The simulator's is memory of this process, which says nothing of a machine.
-            if device.info().kind != DeviceKind::Sim {
-                window(device).print();
-                near(device).print();
-            }
-        }),
+        Ok(devices) if devices.is_empty() => vec![finding(Mark::Missing, "no devices".into())],
+        Ok(devices) => devices.iter().flat_map(of_device).collect(),
         // The error names the remedy.
-        Err(error) => finding(Mark::Missing, error.to_string()).print(),
+        Err(error) => vec![finding(Mark::Missing, error.to_string())],
     }
 }
 
@@ -100,16 +108,17 @@ struct Finding {
     remedy: Option<String>,
 }
 
-impl Finding {
-    fn print(&self) {
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = match self.mark {
             Mark::Ok => "ok",
             Mark::Missing => "missing",
             Mark::Broken => "MISSING",
         };
-        println!("  {mark:<7}  {:<17} {}", self.name, self.detail);
-        if let Some(remedy) = &self.remedy {
-            println!("  {:<7}  {:<17} {remedy}", "", "");
+        writeln!(f, "  {mark:<7}  {:<17} {}", self.name, self.detail)?;
+        match &self.remedy {
+            Some(remedy) => writeln!(f, "  {:<7}  {:<17} {remedy}", "", ""),
+            None => Ok(()),
         }
     }
 }

@@ -30,7 +30,7 @@ mod values;
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -107,6 +107,10 @@ fn main() -> ExitCode {
         Command::Setup(arguments) => setup::run(arguments),
     };
     outcome.unwrap_or_else(|error| {
+        // A closed pipe is no failure of ours: `doctor | head -1`.
+        if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
         let text = error.to_string();
         // The compiler's errors say already what they are.
         let heading = if text.starts_with("error") { "" } else { "error: " };

@@ -63,7 +63,7 @@ const LINTS: &str = "\n[lints.rust]\nunexpected_cfgs = { level = \"warn\", check
 /// `cargo new` makes the package; the program is ours.
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let Arguments { path, kernel } = arguments;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let cargo = hostcall_build::HostToolchain::find()?.cargo;
     let output = Command::new(&cargo).args(["new", "--bin", "--quiet"]).arg(path).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("cannot run {}: {error}", cargo.display()))?;
     if !output.status.success() {

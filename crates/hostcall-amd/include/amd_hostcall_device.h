@@ -15,18 +15,18 @@
 #define HOSTCALL_AMD_REFUSED 2u
 #define HOSTCALL_AMD_TELL 8u
 
-typedef struct {
+typedef struct hostcall_amd_header_t {
     uint64_t next;
     uint64_t active_mask;
     uint32_t service;
     uint32_t control;
 } hostcall_amd_header_t;
 
-typedef struct {
+typedef struct hostcall_amd_payload_t {
     uint64_t lanes[64][8];
 } hostcall_amd_payload_t;
 
-typedef struct {
+typedef struct hostcall_amd_buffer_t {
     hostcall_amd_header_t *headers;
     hostcall_amd_payload_t *payloads;
     uint64_t doorbell;
@@ -36,7 +36,7 @@ typedef struct {
 } hostcall_amd_buffer_t;
 
 /* What a lane gets. refused is not 0 if no handler ran; x and y are then what the lane sent. */
-typedef struct {
+typedef struct hostcall_amd_result_t {
     uint64_t x;
     uint64_t y;
     uint32_t refused;

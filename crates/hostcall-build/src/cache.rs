@@ -46,15 +46,22 @@ fn key(inputs: &[&[u8]]) -> Sha256 {
 }
 
 /// `HOSTCALL_CACHE`, `XDG_CACHE_HOME/hostcall` or `~/.cache/hostcall`, and in it `name`.
-pub(crate) fn cache_directory(name: &str) -> Result<PathBuf, BuildError> {
+pub(crate) fn cache_path(name: &str) -> PathBuf {
     let named = std::env::var_os("HOSTCALL_CACHE").map(PathBuf::from);
     let xdg = || std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).map(|path| path.join("hostcall"));
     let home = || std::env::home_dir().map(|home| home.join(".cache/hostcall"));
     let dir = named.or_else(xdg).or_else(home).unwrap_or_else(|| std::env::temp_dir().join("hostcall")).join(name);
     // Relative to where it is first used is not where cargo uses it.
-    let dir = std::path::absolute(&dir).map_err(BuildError::io("find", dir))?;
-    fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
-    Ok(dir)
+    std::path::absolute(&dir).unwrap_or(dir)
+}
+
+/// [`cache_path`], made if it is not there.
+pub(crate) fn cache_directory(name: &str) -> Result<PathBuf, BuildError> {
+    let path = cache_path(name);
+    match fs::create_dir_all(&path) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(BuildError::Cache { path, source }),
+    }
 }
 
 /// Held by one process at a time; the others wait.

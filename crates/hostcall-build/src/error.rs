@@ -132,6 +132,22 @@ pub enum BuildError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// The directory for what is kept cannot be made: a home that is read-only, a disk that is full.
+    #[error("cannot create {}: {source}; HOSTCALL_CACHE can name another directory for what is kept", path.display())]
+    Cache {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A package could not be installed.
+    #[error("{packages} could not be installed, which takes a network and room on the disk: {source}")]
+    Install {
+        /// What was wanted, with the version where there is a choice.
+        packages: String,
+        /// What failed.
+        source: Box<BuildError>,
+    },
     /// The directory is not that of a package.
     #[error("{} is not a kernel crate: {problem}", path.display())]
     NotAPackage {

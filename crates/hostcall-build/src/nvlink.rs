@@ -4,9 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cache::Scratch;
+use crate::cache::{Scratch, cache_path};
 use crate::command::Run;
-use crate::ptxas::Ptxas;
 use crate::{BuildError, Piece, cuda};
 
 /// An `nvlink` that runs.
@@ -24,7 +23,7 @@ impl Nvlink {
     ///
     /// [`BuildError::Missing`] if there is none that runs.
     pub(crate) fn find() -> Result<Nvlink, BuildError> {
-        let installed = Nvlink::install_directory().map(|dir| Nvlink::in_install_directory(&dir));
+        let installed = Some(Nvlink::in_install_directory(&Nvlink::install_directory()));
         cuda::find("nvlink", Piece::Nvlink, "HOSTCALL_NVLINK", installed, Nvlink::at)
     }
 
@@ -34,8 +33,8 @@ impl Nvlink {
     }
 
     /// Where [`setup`](crate::setup()) puts it: not beside `ptxas`, which comes from another release.
-    pub(crate) fn install_directory() -> Option<PathBuf> {
-        Ptxas::install_directory().map(|dir| dir.with_file_name("nvlink"))
+    pub(crate) fn install_directory() -> PathBuf {
+        cache_path("nvlink")
     }
 
     pub(crate) fn in_install_directory(dir: &Path) -> PathBuf {

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{Scratch, cache_directory, cached};
+use crate::cache::{Scratch, cache_directory, cache_path, cached};
 use crate::command::Run;
 use crate::nvlink::Nvlink;
 use crate::progress::{Parts, Progress};
@@ -31,7 +31,7 @@ impl Ptxas {
     ///
     /// [`BuildError::Missing`] if there is none that runs.
     pub fn find() -> Result<Ptxas, BuildError> {
-        let installed = Ptxas::install_directory().map(|dir| Ptxas::in_install_directory(&dir));
+        let installed = Some(Ptxas::in_install_directory(&Ptxas::install_directory()));
         cuda::find("ptxas", Piece::Ptxas, "HOSTCALL_PTXAS", installed, Ptxas::at)
     }
 
@@ -41,10 +41,9 @@ impl Ptxas {
         Ok(Ptxas { path: path.to_path_buf(), version, flags })
     }
 
-    /// Where [`setup`](crate::setup()) puts it; `None` if there is no home directory.
-    pub(crate) fn install_directory() -> Option<PathBuf> {
-        let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        Some(cache.or_else(|| env::home_dir().map(|home| home.join(".cache")))?.join("hostcall/cuda"))
+    /// Where [`setup`](crate::setup()) puts it.
+    pub(crate) fn install_directory() -> PathBuf {
+        cache_path("cuda")
     }
 
     pub(crate) fn in_install_directory(dir: &Path) -> PathBuf {

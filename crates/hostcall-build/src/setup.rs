@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::cache::{Scratch, cache_directory};
 use crate::command::Run;
 use crate::nvlink::Nvlink;
 use crate::probe::Parts;
@@ -122,8 +123,9 @@ fn install_packages(apt: &Path, packages: &[&str], progress: &mut Progress<'_>) 
         };
         run.env("DEBIAN_FRONTEND", "noninteractive")
     };
-    step(apt_run().args(["update", "-q"]), progress)?;
-    step(apt_run().args(["install", "-y", "-q", "--no-install-recommends"]).args(packages), progress)
+    let installed = step(apt_run().args(["update", "-q"]), progress)
+        .and_then(|()| step(apt_run().args(["install", "-y", "-q", "--no-install-recommends"]).args(packages), progress));
+    installed.map_err(|source| BuildError::Install { packages: packages.join(", "), source: Box::new(source) })
 }
 
 /// A Python that has pip.
@@ -132,30 +134,39 @@ fn python() -> Option<PathBuf> {
 }
 
 fn install_ptxas(progress: &mut Progress<'_>) -> Result<(), BuildError> {
-    let dir = install_wheel(Piece::Ptxas, Ptxas::install_directory(), PTXAS_WHEEL, progress)?;
-    make_executable(&Ptxas::in_install_directory(&dir))
+    install_wheel(Piece::Ptxas, &Ptxas::install_directory(), PTXAS_WHEEL, Ptxas::in_install_directory, progress)
 }
 
 fn install_nvlink(progress: &mut Progress<'_>) -> Result<(), BuildError> {
-    let dir = install_wheel(Piece::Nvlink, Nvlink::install_directory(), NVLINK_WHEEL, progress)?;
-    make_executable(&Nvlink::in_install_directory(&dir))
+    install_wheel(Piece::Nvlink, &Nvlink::install_directory(), NVLINK_WHEEL, Nvlink::in_install_directory, progress)
 }
 
-/// Installs a wheel in a directory that holds nothing else, for pip replaces what it finds there; the directory.
-fn install_wheel(piece: Piece, dir: Option<PathBuf>, wheel: &str, progress: &mut Progress<'_>) -> Result<PathBuf, BuildError> {
+/// Installs the wheel with a `program` in the directory `dir`, which holds nothing else. It appears there when all of
+/// it has been written: nobody uses half of it, after a disk was full.
+fn install_wheel(
+    piece: Piece,
+    dir: &Path,
+    wheel: &str,
+    program: fn(&Path) -> PathBuf,
+    progress: &mut Progress<'_>,
+) -> Result<(), BuildError> {
     let missing = |tried: &str| BuildError::Missing { piece, tried: tried.into() };
-    let dir = dir.ok_or_else(|| missing("no home directory to install it in"))?;
     if python().is_none()
         && let Some(apt) = which("apt-get").first()
     {
         install_packages(apt, &["python3-pip"], progress)?;
     }
     let python = python().ok_or_else(|| missing("it comes by pip, and no python3 on PATH has pip"))?;
-    fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
-    let pip =
-        Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"]);
-    step(pip.arg(&dir).arg(wheel), progress)?;
-    Ok(dir)
+    let scratch = Scratch::new(&cache_directory("work")?)?;
+    let fresh = scratch.0.join("wheel");
+    let pip = Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target"]);
+    // (Pip writes into the directory for temporary files first, which may be another disk's.)
+    let installed = step(pip.arg(&fresh).arg(wheel).env("TMPDIR", &scratch.0), progress);
+    installed.map_err(|source| BuildError::Install { packages: wheel.to_owned(), source: Box::new(source) })?;
+    make_executable(&program(&fresh))?;
+    // What is there did not run.
+    let _ = fs::remove_dir_all(dir);
+    fs::rename(&fresh, dir).map_err(BuildError::io("create", dir))
 }
 
 fn step(run: Run, progress: &mut Progress<'_>) -> Result<(), BuildError> {

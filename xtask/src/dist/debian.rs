@@ -126,6 +126,17 @@ pub(super) fn make(sh: &Shell, out: &Path, tree: &Path, machine: &Machine, epoch
     Ok(())
 }
 
+/// What lintian says of the packages is nothing.
+pub(super) fn lint(sh: &Shell, out: &Path, machine: &Machine) -> Result<()> {
+    if cmd!(sh, "lintian --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        crate::debian::install(sh, &["lintian"])?;
+    }
+    let packages = file_names(machine).into_iter().map(|name| out.join(name));
+    let said = cmd!(sh, "lintian {packages...}").quiet().ignore_status().ignore_stderr().read()?;
+    ensure!(said.is_empty(), "lintian says:\n{said}");
+    Ok(())
+}
+
 /// The file of a package.
 fn file_name(package: &str, machine: &Machine) -> String {
     format!("{package}_{VERSION}_{}.deb", machine.debian())

@@ -19,6 +19,12 @@ pub(super) fn names(command_line: bool) -> Vec<String> {
 
 /// Writes the lists into the documentation of `tree`.
 pub(super) fn write(sh: &Shell, tree: &Path, machine: &Machine, epoch: &str) -> Result<()> {
+    let names: Vec<String> = names(false).into_iter().chain(names(true)).collect();
+    write_into(sh, &tree.join("share/doc/hostcall"), &names, machine, epoch)
+}
+
+/// Writes these lists, `PACKAGE.cdx.json`, into a directory.
+pub(super) fn write_into(sh: &Shell, to: &Path, names: &[String], machine: &Machine, epoch: &str) -> Result<()> {
     let tool = crate::root().join("target/cyclonedx");
     if !tool.join("bin/cargo-cyclonedx").exists() {
         cmd!(sh, "cargo install --quiet --locked --root {tool} {CYCLONEDX}").run()?;
@@ -32,11 +38,11 @@ pub(super) fn write(sh: &Shell, tree: &Path, machine: &Machine, epoch: &str) -> 
     let there = sh.push_dir(clone);
     cmd!(sh, "{tool}/bin/cargo-cyclonedx cyclonedx {options...}").env("SOURCE_DATE_EPOCH", epoch).quiet().run()?;
     drop(there);
-    for name in names(false).into_iter().chain(names(true)) {
-        let text = sh.read_file(clone.join("crates").join(name.trim_end_matches(".cdx.json")).join(&name))?;
+    for name in names {
+        let text = sh.read_file(clone.join("crates").join(name.trim_end_matches(".cdx.json")).join(name))?;
         let text = text.replace(&*clone.to_string_lossy(), "/hostcall");
         ensure!(text.matches("\"purl\": \"pkg:cargo/").count() > 2, "{name} lists next to nothing");
-        sh.write_file(tree.join("share/doc/hostcall").join(name), text)?;
+        sh.write_file(to.join(name), text)?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
-use super::{BUILD, GLIBC, Machine, VERSION, newest, tool};
+use super::{BUILD, GLIBC, Machine, VERSION, newest, parts, paths, tool};
 use crate::steps::Steps;
-use crate::wheel;
+use crate::{ways, wheel};
 
 /// What `examples/python/add42.py` prints at its end when its calls were answered.
 const ANSWERED: &str = "[42. 43. 44. 45. 46.]";
@@ -18,8 +18,8 @@ pub(super) fn steps(sh: &Shell, steps: &mut Steps, out: &Path, machine: &Machine
     steps.run("the wheel", || make_wheel(sh, out, machine, epoch));
     steps.run("Python's source distribution", || make_sources(sh, out, epoch));
     if machine.qemu.is_none() {
-        steps.run("the wheel, installed into an empty environment and used", || use_wheel(sh, &out.join(wheel_name(machine))));
-        steps.run("Python's source distribution, built elsewhere and used", || use_sources(sh, &out.join(sources_name())));
+        steps.run(ways::WHEEL, || use_wheel(sh, &out.join(wheel_name(machine))));
+        steps.run(ways::SOURCES, || use_sources(sh, &out.join(sources_name())));
     }
 }
 
@@ -39,10 +39,14 @@ fn make_wheel(sh: &Shell, out: &Path, machine: &Machine, epoch: &str) -> Result<
     let (triple, [major, minor]) = (machine.triple(), GLIBC);
     let options = ["--quiet", "--release", "--locked", "--target", &triple, "--target-dir", BUILD];
     let libc = format!("manylinux_{major}_{minor}");
+    let (list, lists) = ("hostcall-python.cdx.json".to_owned(), sh.create_temp_dir()?);
+    parts::write_into(sh, lists.path(), std::slice::from_ref(&list), machine, epoch)?;
     wheel::maturin(sh, "build")
         .args(options)
         .args(["--compatibility", &libc, "--out"])
         .arg(out)
+        .arg("--sbom-include")
+        .arg(lists.path().join(list))
         .env(crate::target_variable(&triple, "LINKER"), &machine.linker)
         .env("CARGO_ENCODED_RUSTFLAGS", super::remapped(sh)?)
         .env("SOURCE_DATE_EPOCH", epoch)
@@ -56,6 +60,7 @@ fn check(sh: &Shell, wheel: &Path) -> Result<()> {
     let unpacked = unpacked.path();
     let python = wheel::python();
     cmd!(sh, "{python} -m zipfile --extract {wheel} {unpacked}").quiet().run().context("the wheel has another name")?;
+    paths::none_in(unpacked, &paths::of_this_machine(sh)?)?;
     let module = unpacked.join("hostcall/_hostcall.abi3.so");
     let objdump = tool("llvm-objdump");
     let needed = newest(&cmd!(sh, "{objdump} -T {module}").quiet().read()?).context("the extension module needs no libc")?;
@@ -71,8 +76,10 @@ fn check(sh: &Shell, wheel: &Path) -> Result<()> {
 fn make_sources(sh: &Shell, out: &Path, epoch: &str) -> Result<()> {
     wheel::prepare(sh)?;
     wheel::maturin(sh, "sdist").arg("--out").arg(out).env("SOURCE_DATE_EPOCH", epoch).run()?;
-    ensure!(out.join(sources_name()).is_file(), "the source distribution has another name than {}", sources_name());
-    Ok(())
+    let (sources, unpacked) = (out.join(sources_name()), sh.create_temp_dir()?);
+    let unpacked = unpacked.path();
+    cmd!(sh, "tar -C {unpacked} -xzf {sources}").quiet().run().context("the source distribution has another name")?;
+    paths::none_in(unpacked, &paths::of_this_machine(sh)?)
 }
 
 /// An environment of Python's with nothing in it, in a directory that is not in the checkout.

@@ -24,7 +24,7 @@ mod stats;
 pub(crate) mod target;
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -159,7 +159,7 @@ struct Selection {
 /// Runs the command.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let out = BufWriter::new(io::stdout().lock());
-    let done = match arguments.command {
+    match arguments.command {
         Command::Info { file } => info::run(&file, out),
         Command::Cat { file, selection } => print(&file, &selection, u64::MAX, out),
         Command::Head { file, count, selection } => print(&file, &selection, count, out),
@@ -168,11 +168,6 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Live(arguments) => live::run(&arguments, out),
         Command::Report { file, out, filters } => report::run(&file, out, &filters),
         Command::Convert { file, out, to, stream, filters } => convert::run(&file, &out, to, stream, &filters),
-    };
-    match done {
-        // A closed pipe is no failure of ours: `cat | head -1`.
-        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => Ok(ExitCode::SUCCESS),
-        done => done,
     }
 }
 

@@ -63,12 +63,15 @@ pub(crate) fn install(progress: &mut dyn FnMut(&str)) -> Result<(), BuildError> 
             option("Dir::Cache", dir),
             // What is downloaded lies in a directory of the caller's.
             "APT::Sandbox::User=root".to_owned(),
+            // Without a network `update` succeeds otherwise, and `source` knows of no package.
+            "APT::Update::Error-Mode=any".to_owned(),
         ];
         options.iter().fold(Run::new(&apt), |run, option| run.arg("-o").arg(option)).args(["-q"]).args(last).dir(dir)
     };
     for run in [apt(&["update"]), apt(&["source", "--download-only", "musl"])] {
         progress(&run.line());
-        run.output()?;
+        let got = run.output();
+        got.map_err(|source| BuildError::Install { packages: "Debian's source package musl".to_owned(), source: Box::new(source) })?;
     }
     let archive = fs::read_dir(dir).map_err(BuildError::io("read", dir))?.flatten().map(|entry| entry.path());
     let archive =
