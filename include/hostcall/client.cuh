@@ -38,10 +38,8 @@ struct client {
                 state = (u32)(other >> 32);
             }
         }
-        if (!lanes.is_one()) {
-            port = A::broadcast(lanes.mask, port, lanes.leader);
-            state = A::broadcast(lanes.mask, state, lanes.leader);
-        }
+        port = A::broadcast(lanes.mask, port, lanes.leader);
+        state = A::broadcast(lanes.mask, state, lanes.leader);
         held = {port, {state}};
         return port == no_port ? state : HOSTCALL_STATUS_OK;
     }
@@ -49,7 +47,7 @@ struct client {
     /// Gives a port back.
     HC_METHOD static void release(const group& lanes, const held& held) {
         // Every lane has read what it wanted before the next owner may cause the words to change.
-        if (!lanes.is_one()) A::sync(lanes.mask);
+        A::sync(lanes.mask);
         if (lanes.leads()) A::unlock_port(held.port, held.state.word(A::launch()));
     }
 
@@ -176,7 +174,7 @@ struct client {
             HC_UNROLL
             for (u32 j = 1; j < N; j++) missing |= (u32)reply_reaches(reply.dwords, j) & (u32)(tag_of(reply.words[j]) != want);
             // A lane alone asks nobody.
-            const bool there = lanes.is_one() ? missing == 0 : A::ballot(lanes.mask, missing != 0) == 0;
+            const bool there = lanes.count == 1 ? missing == 0 : A::ballot(lanes.mask, missing != 0) == 0;
             if (there) {
                 held.state = port_state::make(held.tag(), 0, false);
                 return reply;
@@ -230,17 +228,15 @@ private:
     /// looks at all ports, one after another, round and round. Gives a port (low half) and its state, or none and why.
     HC_COLD static u64 acquire_other(u32 first, u64 word, u32 closed, bool wait) {
         const u32 ports = A::ports() - not_kept(wait);
-        u32 port = first, attempt = 0;
+        u32 port = first, attempt = 0, state = up_to_date(port, word, closed);
         for (;;) {
-            if (!port_state{(u32)word}.locked()) {
+            if (!port_state{state}.locked()) {
                 // The end first, before anything that reads over the bus: once it is known, all that calls must learn
                 // of it at once.
-                if (closed == 0) {
-                    const port_state state = up_to_date(port, word);
-                    if (!state.abandoned() || answered(port, state.bits)) return both(port, state.bits);
-                }
-                // Closed, or the host still works on a call that was given up: as good as held.
-                A::unlock_port(port, word);
+                if (closed == 0 && (!port_state{state}.abandoned() || answered(port, state))) return both(port, state);
+                // Closed, or the host still works on a call that was given up: as good as held. (Of no launch: who takes
+                // it next compares it with the mark.)
+                A::unlock_port(port, state);
             }
             if (closed != 0) return both(no_port, closed);
             port++;
@@ -254,13 +250,15 @@ private:
                 A::pause_for_waves(attempt);
             }
             closed = A::known_closed();
-            word = A::lock_port(port);
+            state = up_to_date(port, A::lock_port(port), closed);
         }
     }
-    /// The state of a port with this word. The first owner of a launch compares it with what the host has seen.
-    HC_METHOD static port_state up_to_date(u32 port, u64 word) {
+    /// The state of a port with this word. The first owner of a launch compares it with what the host has seen. If the
+    /// buffer is `closed` or the port held there is nothing to compare.
+    HC_COLD static u32 up_to_date(u32 port, u64 word, u32 closed) {
         const port_state state = {(u32)word};
-        return (u32)(word >> 32) == A::launch() ? state : state.caught_up_with(A::mark(port), A::request_words());
+        if (closed != 0 || state.locked() || (u32)(word >> 32) == A::launch()) return state.bits;
+        return state.caught_up_with(A::mark(port), A::request_words()).bits;
     }
     HC_METHOD static u64 both(u32 port, u32 state) { return (u64)state << 32 | port; }
 

@@ -22,7 +22,6 @@ HC_COLD inline machine::mask split(machine::mask mask, machine::mask same, u32 l
 
 /// Those of `mask`, which are together here, that agree with this lane on `key`.
 HC_DEVICE_INLINE machine::mask agreeing(machine::mask mask, u32 lane, u32 key) {
-    if ((mask & (mask - 1)) == 0) return mask;
     const machine::mask same = machine::ballot(mask, machine::broadcast(mask, key, machine::first_lane(mask)) == key);
     return same == mask ? mask : split(mask, same, lane, key);
 }

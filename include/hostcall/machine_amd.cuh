@@ -43,6 +43,9 @@ HC_DEVICE_INLINE u64 steady_counter() {
     return __builtin_amdgcn_s_memrealtime();
 #endif
 }
+
+/// The number of the launch's packet in its queue: an intrinsic of LLVM's, for which clang has no builtin.
+HC_ON_DEVICE u64 dispatch_id() __asm("llvm.amdgcn.dispatch.id");
 }  // namespace isa
 
 /// A place in the source. The hardware knows which lanes run together, so it says nothing here.
@@ -226,7 +229,7 @@ struct machine {
     HC_METHOD static void settle(u32 (&)[4]) {}
     HC_METHOD static void nap(u32 attempt) { pause(attempt); }
     /// Low bits of the number of the launch's packet in its queue.
-    HC_METHOD static u32 launch() { return (u32)__builtin_amdgcn_dispatch_id(); }
+    HC_METHOD static u32 launch() { return (u32)isa::dispatch_id(); }
 
 private:
     /// Where a port's mark lies.

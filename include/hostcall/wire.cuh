@@ -111,8 +111,6 @@ struct group {
     /// The first of them, as a group that only it is in; and for what concerns its messages, what the others take it
     /// for.
     HC_METHOD group alone() const { return {(typename A::mask)((typename A::mask)1 << leader), 1, 0, leader}; }
-    /// Whether the caller is the only one: then there is nobody to meet.
-    HC_METHOD bool is_one() const { return count == 1; }
     HC_METHOD bool leads() const { return rank == 0; }
 };
 

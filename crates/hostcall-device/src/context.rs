@@ -129,13 +129,9 @@ pub(crate) fn group_at(site: usize, key: u32) -> Group {
 /// The lanes of `mask` that agree with the calling one on `key`. All of them ask.
 #[inline(always)]
 pub(crate) fn agreeing(mask: u64, key: u32) -> u64 {
-    if mask & (mask - 1) == 0 {
-        return mask;
-    }
     let machine = machine();
     let same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
-    // (Masked, so that the compiler knows how many bits a mask has.)
-    if same == mask { mask } else { split(mask, same, machine.lane(), key) & mask }
+    if same == mask { mask } else { split(mask, same, machine.lane(), key) }
 }
 
 /// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane. The calling lane's own.

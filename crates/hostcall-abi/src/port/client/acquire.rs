@@ -42,10 +42,8 @@ impl<A: Arch> Client<A> {
                 (port, state) = self.acquire_other(port, word, closed, wait);
             }
         }
-        if !group.is_one() {
-            port = arch.broadcast(group.mask, port, group.leader);
-            state = arch.broadcast(group.mask, state, group.leader);
-        }
+        let port = arch.broadcast(group.mask, port, group.leader);
+        let state = arch.broadcast(group.mask, state, group.leader);
         if port == NO_PORT { Err(Status(state as u16)) } else { Ok(Held { port, state: PortState(state) }) }
     }
 
@@ -53,24 +51,23 @@ impl<A: Arch> Client<A> {
     /// looks at all ports, one after another, round and round. Gives a port and its state, or none and why.
     #[cold]
     #[inline(never)]
-    fn acquire_other(self, first: u32, mut word: u64, mut closed: u32, wait: bool) -> (u32, u32) {
+    fn acquire_other(self, first: u32, word: u64, mut closed: u32, wait: bool) -> (u32, u32) {
         let arch = self.0;
         let ports = arch.ports() - not_kept(wait);
         let mut port = first;
+        let mut state = self.up_to_date(port, word, closed);
         let mut attempt = 0u32;
         loop {
-            if !PortState::of(word).locked() {
+            if !state.locked() {
                 // The end first, before anything that reads over the bus: once it is known, all that calls must learn
                 // of it at once.
-                if closed == 0 {
-                    let state = self.up_to_date(port, word);
-                    if !state.abandoned() || self.answered(port, state) {
-                        return (port, state.0);
-                    }
+                if closed == 0 && (!state.abandoned() || self.answered(port, state)) {
+                    return (port, state.0);
                 }
                 // Closed, or the host still works on a call that was given up. Who took this port now would wait for
-                // that handler, however long it takes: as good as held.
-                arch.unlock_port(port, word);
+                // that handler, however long it takes: as good as held. (Of no launch: who takes it next compares it
+                // with the mark.)
+                arch.unlock_port(port, state.word(0));
             }
             if closed != 0 {
                 return (NO_PORT, closed);
@@ -93,15 +90,20 @@ impl<A: Arch> Client<A> {
                 arch.pause_for_waves(attempt);
             }
             closed = arch.known_closed();
-            word = arch.lock_port(port);
+            state = self.up_to_date(port, arch.lock_port(port), closed);
         }
     }
 
     /// The state of a port with this word. The first owner of a launch compares it with what the host has seen.
-    #[inline(always)]
-    fn up_to_date(self, port: u32, word: u64) -> PortState {
-        let state = PortState::of(word);
-        if PortState::launch_of(word) == self.0.launch() { state } else { state.caught_up_with(self.0.mark(port), self.0.request_words()) }
+    /// If the buffer is `closed` or the port held there is nothing to compare.
+    #[cold]
+    #[inline(never)]
+    fn up_to_date(self, port: u32, word: u64, closed: u32) -> PortState {
+        let (arch, state) = (self.0, PortState::of(word));
+        if closed != 0 || state.locked() || PortState::launch_of(word) == arch.launch() {
+            return state;
+        }
+        state.caught_up_with(arch.mark(port), arch.request_words())
     }
 
     /// Why something other than a port that the server lends was not to be had: the status with which it closed the
@@ -130,9 +132,7 @@ impl<A: Arch> Client<A> {
     #[inline(always)]
     pub fn release(self, group: &Group, held: Held) {
         // Every lane has read what it wanted before the next owner may cause the words to change.
-        if !group.is_one() {
-            self.0.sync(group.mask);
-        }
+        self.0.sync(group.mask);
         if group.leads() {
             self.0.unlock_port(held.port, held.state.word(self.0.launch()));
         }

@@ -74,7 +74,7 @@ impl<A: Arch> Client<A> {
                 missing |= ReplyHead::reaches(head.dwords as u32, j as u32) & (word.tag() != want);
             }
             // A lane alone asks nobody.
-            let there = if group.is_one() { !missing } else { arch.ballot(group.mask, missing) == 0 };
+            let there = if group.count == 1 { !missing } else { arch.ballot(group.mask, missing) == 0 };
             if there {
                 held.state = PortState::new(held.tag(), 0, false);
                 return Reply { head, words };
