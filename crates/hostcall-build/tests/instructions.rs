@@ -138,7 +138,7 @@ fn a_kernel_with_a_call_stays_small() {
         return;
     }
     let text = ptx(FIXED);
-    assert!(text.len() <= 65 << 10, "{} bytes of PTX", text.len());
+    assert!(text.len() <= 67 << 10, "{} bytes of PTX", text.len());
     let Some(ptxas) = ptxas() else { return };
     for arch in ["sm_80", "sm_90"] {
         let (registers, code) = weight(&ptxas, &text, arch);

@@ -96,8 +96,7 @@ impl<A: Arch> Client<A> {
 
     /// The state of a port with this word. The first owner of a launch compares it with what the host has seen.
     /// If the buffer is `closed` or the port held there is nothing to compare.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn up_to_date(self, port: u32, word: u64, closed: u32) -> PortState {
         let (arch, state) = (self.0, PortState::of(word));
         if closed != 0 || state.locked() || PortState::launch_of(word) == arch.launch() {
