@@ -234,8 +234,8 @@ private:
                 // The end first, before anything that reads over the bus: once it is known, all that calls must learn
                 // of it at once.
                 if (closed == 0 && (!port_state{state}.abandoned() || answered(port, state))) return both(port, state);
-                // Closed, or the host still works on a call that was given up: as good as held. (Of no launch: who takes
-                // it next compares it with the mark.)
+                // Closed, or the host still works on a call that was given up: as good as held.
+                // (Of no launch: who takes it next compares it with the mark.)
                 A::unlock_port(port, state);
             }
             if (closed != 0) return both(no_port, closed);

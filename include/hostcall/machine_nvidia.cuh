@@ -298,7 +298,8 @@ struct machine {
     HC_METHOD static void settle(u32 (&v)[4]) { asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory"); }
     /// Waits for room: up to 2 µs.
     HC_METHOD static void nap(u32 attempt) { asm volatile("nanosleep.u32 %0;" ::"r"(64u << (attempt < 5 ? attempt : 5u))); }
-    /// Low bits of the launch's number. A pass of a profiler is a launch; replays of a graph's node have the same number.
+    /// Low bits of the launch's number. A pass of a profiler is a launch; replays of a graph's node have the same
+    /// number.
     HC_METHOD static u32 launch() {
         u32 grid;
         asm("mov.u32 %0, %%gridid;" : "=r"(grid));

@@ -82,8 +82,8 @@ struct port_state {
     }
     /// The port's word, left by an owner of a launch.
     HC_METHOD u64 word(u32 launch) const { return bits | (u64)launch << 32; }
-    /// The state of a port of which the host has left this mark: this one, or that behind the mark's message if the host
-    /// has seen others than the device remembers. What is not acknowledged may lie there still.
+    /// The state of a port of which the host has left this mark: this one, or that behind the mark's message if the
+    /// host has seen others than the device remembers. What is not acknowledged may lie there still.
     HC_METHOD port_state caught_up_with(u32 mark, u32 request_words) const {
         const u32 unseen = (tag() - mark) & HOSTCALL_TAG_MASK;
         return unseen == 0 || (unacked() && unseen <= request_words) ? *this : make(mark & HOSTCALL_TAG_MASK, 0, false);

@@ -54,7 +54,8 @@ impl MockDevice {
         image.0.iter().take(parts).for_each(write);
     }
 
-    /// The same as [`MockDevice::put_back`], and `meanwhile` behind each part; from the last part to the first, if `from_behind`.
+    /// The same as [`MockDevice::put_back`], and `meanwhile` behind each part; from
+    /// the last part to the first, if `from_behind`.
     pub fn put_back_slowly(&self, image: &MemoryImage, from_behind: bool, mut meanwhile: impl FnMut()) {
         let parts: Vec<_> = if from_behind { image.0.iter().rev().collect() } else { image.0.iter().collect() };
         for part in parts {

@@ -84,8 +84,8 @@ pub fn keeps_and_calls(rounds: u32, most: u32, scratch: &mut [u8], right: &mut [
     right[i] = good;
 }
 
-/// How many words are locked: `states` are the words of a buffer's ports, whose lowest bit is the lock; `locks` those of
-/// its staging slots.
+/// How many words are locked: `states` are the words of a buffer's ports, whose lowest bit is the lock; `locks` those
+/// of its staging slots.
 #[kernel]
 pub fn counts_locks(states: *const u64, ports: u32, locks: *const u32, slots: u32, held: &mut [u32]) {
     // SAFETY: the addresses and numbers are those of the buffer's descriptor, and no other kernel runs.
