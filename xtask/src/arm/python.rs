@@ -90,7 +90,7 @@ impl Python {
         sh.remove_path(&packages)?;
         // Every libc of those that wheels are named by, up to this Debian's.
         let platforms = (17..=41).flat_map(|minor| ["--platform".to_owned(), format!("manylinux_2_{minor}_aarch64")]);
-        let own = ["numpy", "pandas", "pyarrow", "pytest", "tqdm"].map(crate::python::pinned);
+        let own = ["numpy", "pandas", "pyarrow", "pytest"].map(crate::python::pinned).into_iter().chain([crate::python::BAR]);
         let options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--implementation", "cp"];
         let python = crate::wheel::python();
         cmd!(sh, "{python} -m pip install {options...} --python-version {VERSION} {platforms...} --target {packages} {wheel} {own...}")
