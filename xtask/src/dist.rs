@@ -109,6 +109,7 @@ impl Machine {
 /// Makes `target/dist/`.
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let out = crate::root().join("target/dist");
+    let commit = ways::commit(sh)?;
     let mut steps = Steps::begin();
     let mut machine = None;
     steps.run("the linker", || {
@@ -119,7 +120,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let epoch = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
     if arguments.python {
         python::steps(sh, &mut steps, &out, &machine, &epoch);
-        return finish(sh, steps, arguments);
+        return finish(sh, steps, arguments, &commit);
     }
     let made = steps.run("libraries and the command line", || build(sh, &machine));
     let name = format!("hostcall-{VERSION}-{}-linux", machine.arch);
@@ -158,12 +159,12 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     if arguments.compare {
         steps.run("the same again elsewhere, compared", || compare::again(sh, &out, &machine, &given(&name, &machine)));
     }
-    finish(sh, steps, arguments)
+    finish(sh, steps, arguments, &commit)
 }
 
-fn finish(sh: &Shell, steps: Steps, arguments: &Arguments) -> Result<()> {
+fn finish(sh: &Shell, steps: Steps, arguments: &Arguments, commit: &str) -> Result<()> {
     if arguments.figures {
-        ways::record(sh, &steps)?;
+        ways::record(sh, &steps, commit)?;
     }
     steps.finish()
 }

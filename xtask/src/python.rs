@@ -64,7 +64,7 @@ pub(crate) fn faces(sh: &Shell) -> Result<PathBuf> {
 const NOTEBOOK: [&str; 2] = ["ipykernel==6.31.0", "jupyter_client==8.10.0"];
 
 /// What an example draws a bar with.
-const BAR: &str = "tqdm==4.70.1";
+pub(crate) const BAR: &str = "tqdm==4.70.1";
 
 /// What the wheel's tests need beside the wheel.
 pub(crate) fn for_wheel() -> impl Iterator<Item = &'static str> {

@@ -39,6 +39,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         .into_iter()
         .filter_map(|(is, option)| is.then_some(option))
         .collect();
+    let commit = ways::commit(sh)?;
     let home = tempfile::tempdir()?;
     // Outside of the checkout, as the registry is: cargo looks for a workspace above a package.
     let registry = home.path().join("registry");
@@ -53,7 +54,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     steps.run(ways::PROGRAM, || trial.program());
     steps.run("tested and looked at there", || trial.tests());
     if arguments.figures {
-        ways::record(sh, &steps)?;
+        ways::record(sh, &steps, &commit)?;
     }
     steps.finish()?;
     if !arguments.dry_run {

@@ -39,13 +39,19 @@ const WAYS: [Way; 9] = [
     Way("Debian's packages, a host in C by `cc` and `g++`", BINARIES, &[DEBIAN_C]),
 ];
 
-/// Writes the rows of those ways of which all steps have succeeded; the others stay.
-pub(crate) fn record(sh: &Shell, steps: &Steps) -> Result<()> {
-    let commit = cmd!(sh, "git rev-parse --short=8 HEAD").quiet().read()?;
-    let date = cmd!(sh, "git log -1 --format=%cs").quiet().read()?;
+/// The commit and its date, as the table has them: asked for before anything is built.
+pub(crate) fn commit(sh: &Shell) -> Result<String> {
+    Ok(cmd!(sh, "git log -1 --abbrev=8 {FORMAT}").quiet().read()?)
+}
+
+/// How git says both.
+const FORMAT: &str = "--format=%h, %cs";
+
+/// Writes the rows of those ways of which all steps have succeeded, as they were `of` a commit; the others stay.
+pub(crate) fn record(sh: &Shell, steps: &Steps, of: &str) -> Result<()> {
     let mut page = sh.read_file(PAGE)?;
     for way in &WAYS {
-        if let Some(row) = row(way, steps, &format!("{commit}, {date}")) {
+        if let Some(row) = row(way, steps, of) {
             page = with(&page, way, &row)?;
         }
     }
