@@ -57,7 +57,7 @@ use crate::word::Tag;
 ///
 /// The launch tells memory that was put back: a tool that runs a kernel again over device memory as it was before, and
 /// leaves the host's as it is, takes the port's state back behind what the host has seen. So the first owner of a
-/// launch asks the host's [mark](ServerPort::mark), and believes it if it is ahead.
+/// launch asks the host's [mark](ServerPort::mark), and [believes it](PortState::caught_up_with).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortState(pub u32);
 
