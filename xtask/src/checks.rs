@@ -53,7 +53,7 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
 }
 
 /// The files that git knows and that are not as they were committed.
-fn changed(sh: &Shell) -> Result<String> {
+pub(crate) fn changed(sh: &Shell) -> Result<String> {
     Ok(cmd!(sh, "git status --porcelain --untracked-files=no").quiet().read()?)
 }
 

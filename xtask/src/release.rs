@@ -35,17 +35,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let published = published(&workspace(sh)?);
     let packages: &Vec<String> = &published.iter().flat_map(|name| ["--package".to_owned(), name.clone()]).collect();
-    let options: Vec<&str> = [(arguments.no_verify, "--no-verify"), (arguments.allow_dirty, "--allow-dirty")]
-        .into_iter()
-        .filter_map(|(is, option)| is.then_some(option))
-        .collect();
+    let options: &[&str] = if arguments.no_verify { &["--no-verify"] } else { &[] };
     let commit = ways::commit(sh)?;
     let home = tempfile::tempdir()?;
     // Outside of the checkout, as the registry is: cargo looks for a workspace above a package.
     let registry = home.path().join("registry");
+    let sources = Sources::check_out(sh, home.path().join("sources"), arguments.allow_dirty)?;
     let mut steps = Steps::begin();
     crate::api::steps(sh, &mut steps, false);
-    steps.run("packages", || Ok(cmd!(sh, "cargo package {packages...} {options...}").run()?));
+    steps.run("packages", || sources.run(sh, "package", packages, options));
     steps.run("a directory in the registry's place", || gather(sh, &published, &registry));
     let trial = Trial { home: home.path(), registry: &registry };
     steps.run(ways::INSTALLED, || trial.install());
@@ -58,9 +56,60 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     }
     steps.finish()?;
     if !arguments.dry_run {
-        cmd!(sh, "cargo publish {packages...}").run()?;
+        sources.run(sh, "publish", packages, &[])?;
     }
     Ok(())
+}
+
+/// A checkout of its own, of which the packages are made.
+///
+/// Cargo takes profiles from the manifest of what it installs. A member of a workspace cannot have any, for cargo warns
+/// of them at each command, and packages do not get the workspace's. Without them all that the command line consists of
+/// would be optimised as if it were run in each call. So its manifest gets the workspace's release profile here.
+struct Sources<'a> {
+    checkout: &'a Shell,
+    place: PathBuf,
+}
+
+impl Sources<'_> {
+    /// What was committed last, or also what git knows and was changed since.
+    fn check_out(checkout: &Shell, place: PathBuf, changed: bool) -> Result<Sources<'_>> {
+        let now = crate::checks::changed(checkout)?;
+        ensure!(changed || now.is_empty(), "these are not committed, and `--allow-dirty` was not given:\n{now}");
+        // (It says nothing where nothing was changed.)
+        let stash = if changed { cmd!(checkout, "git stash create").quiet().read()? } else { String::new() };
+        let commit = if stash.is_empty() { "HEAD" } else { stash.trim() };
+        cmd!(checkout, "git worktree add --quiet --detach {place} {commit}").run()?;
+        let sources = Sources { checkout, place };
+        let manifest = sources.place.join("crates/cargo-hostcall/Cargo.toml");
+        let profile = release_profile(&fs::read_to_string(sources.place.join("Cargo.toml"))?)?;
+        fs::write(&manifest, format!("{}\n{profile}", fs::read_to_string(&manifest)?))?;
+        Ok(sources)
+    }
+
+    /// `cargo package` or `cargo publish`, there. What was built goes where it always goes.
+    fn run(&self, sh: &Shell, command: &str, packages: &[String], options: &[&str]) -> Result<()> {
+        let target = crate::target_directory();
+        let _there = sh.push_dir(&self.place);
+        Ok(cmd!(sh, "cargo {command} --allow-dirty --target-dir {target} {packages...} {options...}").run()?)
+    }
+}
+
+impl Drop for Sources<'_> {
+    fn drop(&mut self) {
+        let place = &self.place;
+        if let Err(error) = cmd!(self.checkout, "git worktree remove --force {place}").quiet().run() {
+            eprintln!("{}: {error}", place.display());
+        }
+    }
+}
+
+/// The table of a workspace's manifest that says how a release is compiled.
+fn release_profile(manifest: &str) -> Result<String> {
+    let manifest: toml::Table = manifest.parse()?;
+    let release = manifest.get("profile").and_then(|profiles| profiles.get("release")).context("the workspace has no release profile")?;
+    let of = |name: &str, value: toml::Value| toml::Value::from(toml::Table::from_iter([(name.to_owned(), value)]));
+    Ok(toml::to_string(&of("profile", of("release", release.clone())))?)
 }
 
 /// What the program with std is called.
@@ -319,6 +368,14 @@ mod tests {
             #[doc = include_str!(\"../../docs/z\")]\n    mod z {}\n}\n#[cfg(test)]\nmod tests { const X: &[u8] = include_bytes!(\"../t\"); }\n";
         assert_eq!(named(&compiled(source)), ["../../x", "y.rs"]);
         assert_eq!(plain(Path::new("/a/b/../c")), Path::new("/a/c"));
+    }
+
+    #[test]
+    fn the_release_profile_of_a_workspace_is_a_table_that_a_package_can_have() {
+        let manifest = "[workspace]\nmembers = []\n[profile.dev]\nopt-level = 0\n[profile.release.package]\na-b.opt-level = 1\n";
+        let profile: toml::Table = release_profile(manifest).unwrap().parse().unwrap();
+        assert_eq!(profile, "[profile.release.package.a-b]\nopt-level = 1".parse().unwrap());
+        assert!(release_profile("[workspace]").is_err());
     }
 
     #[test]
