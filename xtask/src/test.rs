@@ -167,8 +167,8 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     behaviours.env("HOSTCALL_TEST_DEVICE", "sim:threads").env("HOSTCALL_WINDOW", "off");
     steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
     let mut behaviours = tests("--test behaviours");
-    behaviours.env("HOSTCALL_TEST_HELP", "1");
-    steps.tests("every behaviour on the simulator, whose waves serve ports while they wait", [behaviours]);
+    behaviours.env("HOSTCALL_TEST_HELP", "0");
+    steps.tests("every behaviour on the simulator, where only threads of the server serve", [behaviours]);
     // Built with the tests of its package.
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
     let over_hsa = |selection: &str| {

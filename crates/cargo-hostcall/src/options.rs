@@ -104,7 +104,7 @@ impl Options {
         // The driver takes half a second to open a process's first window, longer than most programs run. Who wants one
         // says so.
         let window = std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty());
-        builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats).window(window).waves_help(true);
+        builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats).window(window);
         for grant in &self.dirs {
             builder = builder.grant(grant).map_err(|error: GrantError| error.to_string())?;
         }

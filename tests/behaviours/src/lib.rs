@@ -5,8 +5,8 @@
 //! plugin, on the simulator all the same.
 //!
 //! `HOSTCALL_TEST_PORTS` and `HOSTCALL_TEST_SLOTS` make ports and staging slots scarce, for servers of which a test
-//! does not say itself how many they have. `cargo xtask scarcity` runs every behaviour so. With `HOSTCALL_TEST_HELP=1`,
-//! waves that wait serve ports, where they can.
+//! does not say itself how many they have. `cargo xtask scarcity` runs every behaviour so. With `HOSTCALL_TEST_HELP=0`
+//! waves that wait serve no ports.
 //!
 //! `HOSTCALL_TEST_KERNELS` names an image that takes the place of the kernels: those of `tests/cpp/cpp/twins.cu`.
 
@@ -70,7 +70,7 @@ const PORTS: &str = "HOSTCALL_TEST_PORTS";
 
 /// A server for the test device, with as few ports and staging slots as the environment says.
 pub fn builder(device: &Device) -> ServerBuilder {
-    let mut builder = Server::builder(device).waves_help(std::env::var_os("HOSTCALL_TEST_HELP").is_some_and(|value| value == "1"));
+    let mut builder = Server::builder(device).waves_help(std::env::var_os("HOSTCALL_TEST_HELP").is_none_or(|value| value != "0"));
     if let Some(ports) = number(PORTS) {
         builder = builder.ports(ports);
     }

@@ -1,4 +1,5 @@
-/* A host in C whose kernel calls for as long as it is answered, and which ends all the same. Usage: endings KERNELS ORDER,
+/* A host in C whose kernel calls for as long as it is answered, and which ends all the same. What handlers write to is
+ * static: they go on after `main` has returned, and with it its variables have gone. Usage: endings KERNELS ORDER,
  * where ORDER is of letters: what is ended, and when. */
 #define _POSIX_C_SOURCE 200809L
 #include "host.h"
@@ -10,9 +11,10 @@ static void tick(void *user, const hc_lanes *lanes, hc_call *call) {
   for (i = 0; i < lanes->count; i++) memset(lanes->results + i * lanes->result_stride, 0, lanes->result_units * sizeof(uint32_t));
 }
 
+static int ticks;
+
 int main(int argc, char **argv) {
   struct host host;
-  int ticks = 0;
   const char *next;
   CHECK(argc == 3);
   image = file_of(argv[1], &image_size);

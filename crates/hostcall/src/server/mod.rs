@@ -94,7 +94,7 @@ pub struct ServerBuilder {
     trace: Option<PathBuf>,
     plan: BufferPlan,
     placement: Option<Placement>,
-    waves_help: bool,
+    waves_help: Option<bool>,
     pub(crate) policy: Policy,
     pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
@@ -120,12 +120,12 @@ impl ServerBuilder {
     }
 
     /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine
-    /// ([`Device::help_waiting`]): the simulator. Default: no.
+    /// ([`Device::help_waiting`]): the simulator. Default: yes.
     ///
     /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have the
     /// default's stack; the serving threads look after what no wave waits for, once in a millisecond.
     pub fn waves_help(mut self, wanted: bool) -> Self {
-        self.waves_help = wanted;
+        self.waves_help = Some(wanted);
         self
     }
 
@@ -243,7 +243,7 @@ impl ServerBuilder {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
             None => None,
         };
-        let can_help = self.waves_help && self.device.as_ref().is_some_and(Device::lanes_may_help);
+        let can_help = self.waves_help.unwrap_or(true) && self.device.as_ref().is_some_and(Device::lanes_may_help);
         let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
             registry: Arc::new(Registry::new(threads + helpers, stats)),
