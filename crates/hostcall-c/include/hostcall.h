@@ -14,7 +14,8 @@
  *   buffer of that size the text is written. `bytes` is the buffer's size before and the text's after. HC_TOO_SMALL:
  *   nothing was written.
  * - A `user` pointer goes with a `drop` function (or null), which is called once, when nothing can use the pointer any
- *   more; whoever hands both over never has to call it, whatever the function returned.
+ *   more; whoever hands both over never has to call it, whatever the function returned. Until then it points to what
+ *   is there: not to a variable of `main`, unless hc_server_stop comes before its return.
  * - Functions of the application are called on threads of the library, several at a time unless it is said otherwise.
  *   They may not throw, and may not call CUDA: a kernel may be waiting for them.
  */
