@@ -70,7 +70,10 @@ const PORTS: &str = "HOSTCALL_TEST_PORTS";
 
 /// A server for the test device, with as few ports and staging slots as the environment says.
 pub fn builder(device: &Device) -> ServerBuilder {
-    let mut builder = Server::builder(device).waves_help(std::env::var_os("HOSTCALL_TEST_HELP").is_none_or(|value| value != "0"));
+    let mut builder = Server::builder(device);
+    if std::env::var_os("HOSTCALL_TEST_HELP").is_some_and(|value| value == "0") {
+        builder = builder.waves_help(false);
+    }
     if let Some(ports) = number(PORTS) {
         builder = builder.ports(ports);
     }

@@ -120,7 +120,8 @@ impl ServerBuilder {
     }
 
     /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine
-    /// ([`Device::help_waiting`]): the simulator. Default: yes.
+    /// ([`Device::help_waiting`]): the simulator. Default: yes, unless handlers were given a larger
+    /// [stack](Self::handler_stack) than these threads have.
     ///
     /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have the
     /// default's stack; the serving threads look after what no wave waits for, once in a millisecond.
@@ -243,7 +244,8 @@ impl ServerBuilder {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
             None => None,
         };
-        let can_help = self.waves_help.unwrap_or(true) && self.device.as_ref().is_some_and(Device::lanes_may_help);
+        let roomy = offload::host::stack_bytes(stack) <= offload::host::stack_bytes(StackSize::default());
+        let can_help = self.waves_help.unwrap_or(roomy) && self.device.as_ref().is_some_and(Device::lanes_may_help);
         let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
             registry: Arc::new(Registry::new(threads + helpers, stats)),

@@ -77,6 +77,8 @@ fn waves_of_the_simulator_that_wait_serve_ports_if_they_may() {
     served_by_waves(&device, |b| b.waves_help(true), can_help);
     served_by_waves(&device, |b| b.waves_help(false), false);
     served_by_waves(&device, |b| b.waves_help(true), can_help);
+    // More than waves' threads have.
+    served_by_waves(&device, |b| b.handler_stack(256 << 20), false);
     assert_eq!(other.results::<u64>("ticks", 100, 32, Args::new()), [9; 100]);
 }
 
