@@ -111,11 +111,15 @@ pub(crate) fn crates(sh: &Shell, device: &str) -> Result<()> {
         "registry",
         "--test",
         "c_programs",
+        "--test",
+        "c_suites",
         "--",
         "--nocapture",
         "--test-threads=1",
     ];
-    cmd!(sh, "cargo test {test...}").env("HOSTCALL_TEST_DEVICE", device).env("HOSTCALL_REGISTRY", "all").run()?;
+    let suites = crate::c_suites::fetch(sh)?;
+    let test = cmd!(sh, "cargo test {test...}").env("HOSTCALL_TEST_DEVICE", device).env("HOSTCALL_REGISTRY", "all");
+    test.env("HOSTCALL_C_SUITES", suites).run()?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `target/debian/` then holds them as the packages would lay them out below `/`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
@@ -102,29 +102,9 @@ pub(crate) fn install(sh: &Shell, packages: &[&str]) -> Result<()> {
 pub(crate) fn unpack_from(sh: &Shell, debian: &str, arch: &str, packages: &[&str], paths: &[&str], folder: &Path) -> Result<()> {
     let own = sh.create_temp_dir()?;
     let own = own.path();
-    let keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
-    sh.write_file(own.join("sources.list"), format!("deb [signed-by={keys}] http://deb.debian.org/debian {debian} main\n"))?;
-    let apt = |words: &[&str]| {
-        let options = [
-            format!("Dir::Etc::sourcelist={}", own.join("sources.list").display()),
-            "Dir::Etc::sourceparts=-".to_owned(),
-            format!("Dir::State::lists={}", own.join("lists").display()),
-            // What is installed here is of no interest.
-            "Dir::State::status=/dev/null".to_owned(),
-            format!("Dir::Cache={}", own.join("cache").display()),
-            format!("APT::Architecture={arch}"),
-            format!("APT::Architectures={arch}"),
-        ];
-        let options = options.iter().flat_map(|option| ["-o", option]);
-        cmd!(sh, "apt-get -q {options...} {words...}").quiet().ignore_stdout().ignore_stderr().run()
-    };
-    for part in ["lists/partial", "cache/archives/partial"] {
-        sh.create_dir(own.join(part))?;
-    }
-    let there = sh.push_dir(own);
+    let apt = Apt::new(sh, own, "deb", debian, &[format!("APT::Architecture={arch}"), format!("APT::Architectures={arch}")])?;
     let download: Vec<&str> = std::iter::once("download").chain(packages.iter().copied()).collect();
-    apt(&["update"]).and_then(|()| apt(&download)).with_context(|| format!("cannot download {packages:?} of Debian {debian}"))?;
-    drop(there);
+    apt.run(&["update"]).and_then(|()| apt.run(&download)).with_context(|| format!("cannot download {packages:?} of Debian {debian}"))?;
     sh.create_dir(folder)?;
     let archives: Vec<_> =
         sh.read_dir(own)?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "deb")).collect();
@@ -134,6 +114,56 @@ pub(crate) fn unpack_from(sh: &Shell, debian: &str, arch: &str, packages: &[&str
         cmd!(sh, "bash -o pipefail -c {script} {archive} {folder} {paths...}").quiet().run()?;
     }
     Ok(())
+}
+
+/// Unpacks into `folder` what a source package of Debian's has from the program's authors; the directory of it.
+pub(crate) fn sources(sh: &Shell, debian: &str, package: &str, folder: &Path) -> Result<PathBuf> {
+    let apt = Apt::new(sh, folder, "deb-src", debian, &[])?;
+    let download = ["source", "--download-only", package];
+    apt.run(&["update"]).and_then(|()| apt.run(&download)).with_context(|| format!("cannot download {package}'s sources"))?;
+    let is_original = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(".orig.tar."));
+    let archive = sh.read_dir(folder)?.into_iter().find(|path| is_original(path));
+    let archive = archive.with_context(|| format!("the source package {package} has no archive"))?;
+    cmd!(sh, "tar -xf {archive} -C {folder}").quiet().run()?;
+    let unpacked = sh.read_dir(folder)?.into_iter().find(|path| path.join("configure").is_file());
+    unpacked.with_context(|| format!("{package}'s sources are not as they were"))
+}
+
+/// `apt-get` over lists of its own, which needs no right to change this system.
+struct Apt<'a> {
+    sh: &'a Shell,
+    /// Its lists are here, and it writes what it downloads here.
+    place: &'a Path,
+    options: Vec<String>,
+}
+
+impl<'a> Apt<'a> {
+    /// For a Debian's archive of programs (`deb`) or sources (`deb-src`).
+    fn new(sh: &'a Shell, place: &'a Path, kind: &str, debian: &str, more: &[String]) -> Result<Apt<'a>> {
+        let keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
+        let list = format!("{kind} [signed-by={keys}] http://deb.debian.org/debian {debian} main\n");
+        sh.write_file(place.join("sources.list"), list)?;
+        for part in ["lists/partial", "cache/archives/partial"] {
+            sh.create_dir(place.join(part))?;
+        }
+        let options = [
+            format!("Dir::Etc::sourcelist={}", place.join("sources.list").display()),
+            "Dir::Etc::sourceparts=-".to_owned(),
+            format!("Dir::State::lists={}", place.join("lists").display()),
+            // What is installed here is of no interest.
+            "Dir::State::status=/dev/null".to_owned(),
+            format!("Dir::Cache={}", place.join("cache").display()),
+            // What is downloaded lies in a directory of the caller's.
+            "APT::Sandbox::User=root".to_owned(),
+        ];
+        Ok(Apt { sh, place, options: [&options, more].concat() })
+    }
+
+    fn run(&self, words: &[&str]) -> xshell::Result<()> {
+        let (sh, options) = (self.sh, self.options.iter().flat_map(|option| ["-o", option]));
+        let _there = sh.push_dir(self.place);
+        cmd!(sh, "apt-get -q {options...} {words...}").quiet().ignore_stdout().ignore_stderr().run()
+    }
 }
 
 fn update(sh: &Shell) -> Result<()> {

@@ -5,6 +5,7 @@ mod amd_bundle;
 mod api;
 mod arm;
 mod bundle;
+mod c_suites;
 mod checks;
 mod cpp_bundle;
 mod cuda;
