@@ -98,7 +98,10 @@ fn luas_own_tests_succeed() {
     let room = TempDir::new().expect("a directory");
     for test in &tests {
         // As `all.lua` runs them: this one yields.
-        let run = format!("local f = coroutine.wrap(assert(loadfile('{test}'))) local r = f() if r == 'b' then assert(f() == 'a') end");
+        let run = match test.as_str() {
+            "big.lua" => "local f = coroutine.wrap(assert(loadfile('big.lua'))) assert(f() == 'b') assert(f() == 'a')".to_owned(),
+            _ => format!("dofile('{test}')"),
+        };
         let prepare = |room: &Path| {
             let _ = fs::remove_dir_all(room);
             succeeded(&Command::new("cp").arg("-r").arg(lua.join("testes")).arg(room).output().expect("`cp` runs"));
