@@ -62,17 +62,19 @@ fn given(mut command: Command, input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Compiles a program of `tests/c-programs` for the device and for this machine, and runs both; what they left.
-fn both(name: &str, arguments: &[&str]) -> Option<[Output; 2]> {
+/// Compiles a program of `tests/c-programs`, a file in C or C++, for the device and for this machine, and runs both;
+/// what they left.
+fn both(file: &str, arguments: &[&str]) -> Option<[Output; 2]> {
     if !can_compile() {
         return None;
     }
     let dir = TempDir::new().expect("a directory");
-    let source = root().join(format!("tests/c-programs/{name}.c"));
+    let source = root().join("tests/c-programs").join(file);
     let [there, here] = ["there.program", "here"].map(|name| dir.path().join(name));
     let source = source.to_str().expect("UTF-8");
     succeeded(&compile(target(), &["-O1", source, "-lm", "-o", there.to_str().expect("UTF-8")]));
-    let native = Command::new("cc").args(["-w", "-O1", "-D_GNU_SOURCE", source, "-o"]).arg(&here).args(["-lm", "-lpthread"]).output();
+    let compiler = if file.ends_with(".cpp") { "c++" } else { "cc" };
+    let native = Command::new(compiler).args(["-w", "-O1", "-D_GNU_SOURCE", source, "-o"]).arg(&here).args(["-lm", "-lpthread"]).output();
     succeeded(&native.expect("a C compiler"));
 
     let rooms = ["a", "b"].map(|name| dir.path().join(name));
@@ -89,8 +91,8 @@ fn both(name: &str, arguments: &[&str]) -> Option<[Output; 2]> {
 }
 
 #[track_caller]
-fn are_equal(name: &str, arguments: &[&str]) {
-    let Some([there, here]) = both(name, arguments) else { return };
+fn are_equal(file: &str, arguments: &[&str]) {
+    let Some([there, here]) = both(file, arguments) else { return };
     assert_eq!(text(&there.stdout), text(&here.stdout), "{}", text(&there.stderr));
     assert_eq!(there.status.code(), here.status.code());
     // A note about what was not granted may follow.
@@ -100,25 +102,52 @@ fn are_equal(name: &str, arguments: &[&str]) {
 
 #[test]
 fn a_program_uses_the_library_of_c_and_prints_what_it_prints_here() {
-    are_equal("library", &["-l"]);
+    are_equal("library.c", &["-l"]);
 }
 
 #[test]
 fn threads_of_a_program_in_c_wait_for_each_other() {
-    are_equal("threads", &[]);
+    are_equal("threads.c", &[]);
 }
 
 #[test]
 fn jumps_leave_functions_in_the_simulator() {
     if target() == "sim" {
-        are_equal("jumps", &[]);
+        are_equal("jumps.c", &[]);
     }
 }
 
 #[test]
 fn threads_have_variables_of_their_own_in_the_simulator() {
     if target() == "sim" {
-        are_equal("own", &[]);
+        are_equal("own.c", &[]);
+    }
+}
+
+#[test]
+fn constructors_run_before_main_and_destructors_last_on_a_thread_of_the_program() {
+    are_equal("constructors.c", &[]);
+}
+
+#[test]
+fn variables_of_a_program_in_cpp_are_made_and_ended_as_here() {
+    are_equal("statics.cpp", &[]);
+}
+
+#[test]
+fn a_gpus_main_calls_constructors_and_an_object_says_which() {
+    if !can_compile() {
+        return;
+    }
+    let dir = TempDir::new().expect("a directory");
+    for file in ["constructors.c", "statics.cpp"] {
+        let (source, program) = (root().join("tests/c-programs").join(file), dir.path().join("x.program"));
+        succeeded(&compile("nvptx", &["-O0", source.to_str().expect("UTF-8"), "-o", program.to_str().expect("UTF-8")]));
+        let bundle = hostcall_build::ProgramBundle::from_bytes(&fs::read(&program).expect("it was linked")).expect("a bundle");
+        let ptx = text(&bundle.images[0].bytes);
+        for function in if file.ends_with(".c") { ["first", "second"] } else { ["_GLOBAL__sub_I_statics_cpp", "hostcall_$_main"] } {
+            assert!(ptx.contains(function), "{file}: {function} is not called");
+        }
     }
 }
 

@@ -126,7 +126,10 @@ pub fn run() {
     let arguments = List::Arguments.get();
     environment::prepare();
     signals::begin();
+    let count = arguments.len() as i32 - 1;
+    #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+    crate::constructors::construct(count, arguments.as_ptr(), variables());
     // SAFETY: an array of C strings that ends with a null and is never freed.
-    let code = unsafe { main(arguments.len() as i32 - 1, arguments.as_ptr()) };
+    let code = unsafe { main(count, arguments.as_ptr()) };
     process::libc_exit(code)
 }

@@ -1,5 +1,5 @@
 //! What runs when the process exits: functions that C's programs and libraries have named (`atexit`), the last first,
-//! and then what C's streams have in their buffers.
+//! then those that are marked (`destructor`), and then what C's streams have in their buffers.
 
 use alloc::boxed::Box;
 use core::ffi::{c_int, c_void};
@@ -61,6 +61,8 @@ pub(crate) fn run() {
             Function::With(function, argument) => function(argument),
         }
     }
+    #[cfg(all(hostcall_device, not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+    crate::constructors::destroy();
     // Acquire pairs with the release in `sys_at_end`.
     let end = END.load(Ordering::Acquire);
     if end != 0 {

@@ -9,7 +9,7 @@
 //! * [`abi`]: C's types and numbers. [`error`](mod@error): how a function fails. [`variadic`]: how those with `...` are
 //!   called.
 //! * `entry`: the kernel that runs a program: arguments and variables first, then `main`. `environment`: variables.
-//!   [`exits`]: what runs when it exits.
+//!   `constructors`: what runs before. [`exits`]: what runs when it exits. [`cpp`]: what C++'s compiler calls.
 //! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]`
@@ -41,8 +41,11 @@ pub mod backtrace;
 mod blocks;
 pub mod calendar;
 pub mod changes;
+#[cfg(all(hostcall_device, not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+mod constructors;
 #[cfg(all(hostcall_device, target_arch = "nvptx64"))]
 pub mod copies;
+pub mod cpp;
 pub mod dir;
 #[cfg(hostcall_device)]
 pub mod entry;

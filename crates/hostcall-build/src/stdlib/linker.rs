@@ -18,7 +18,7 @@ use super::machine::Machine;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use super::variadic;
-use super::{foreign, math};
+use super::{constructors, foreign, math};
 use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
@@ -209,7 +209,7 @@ fn gpu_image(
     keep(&visible.iter().copied().chain(with_slots.iter().map(String::as_str)).collect::<Vec<_>>())?;
     let opt = toolchain.llvm("opt").args(probe.is_none().then_some("-strip-debug")).arg("-passes=internalize,globaldce");
     let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
-    let text = variadic::lower(&text, library.is_some());
+    let text = variadic::lower(&constructors::lower(&text), library.is_some());
     let text = if library.is_some() { with_own_variadics(sysroot, &computed::lower(&text), dir)? } else { text };
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx
@@ -380,7 +380,7 @@ fn shared_library(
         Ok(run.arg("--version-script").arg(&script).arg(runtime).args(c_library).args(more).arg("-o").arg(&library))
     };
     link(&[])?.output()?;
-    let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
+    let mut bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
     let missing = sim::undefined_symbols(name, &bytes)?;
     if !missing.is_empty() {
         // The linker knows who calls, and says so if it may not leave anything open.
@@ -391,6 +391,8 @@ fn shared_library(
         let missing = missing.into_iter().map(|symbol| Missing { caller: caller_in(&said, &symbol), symbol });
         return Err(unresolved(name, missing));
     }
+    constructors::hide(&mut bytes)
+        .ok_or_else(|| BuildError::Unexpected { command: "ld.lld".into(), problem: "it wrote no shared library".into() })?;
     let triple = crate::HostToolchain::find()?.triple;
     Ok(Image::new(ImageKind::Sim, triple, bytes))
 }

@@ -1,0 +1,25 @@
+/* Functions that run before main and behind all others, and which call what any function calls. Each line says who ran;
+ * they come in the order of their priorities, and of their marks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *made;
+
+__attribute__((constructor(201))) static void second(void) { printf("second, and what the first has made: %s\n", made); }
+__attribute__((constructor(101))) static void first(void) {
+  made = malloc(32);
+  strcpy(made, "a block of memory");
+  puts("first");
+}
+__attribute__((constructor)) static void third(int count, char **arguments) { printf("third, %d %d\n", count > 1, arguments[count] == NULL); }
+__attribute__((destructor)) static void last(void) {
+  printf("last: %s\n", made);
+  free(made);
+}
+static void named(void) { puts("named by atexit"); }
+
+int main(void) {
+  printf("main: %s\n", made);
+  return atexit(named);
+}
