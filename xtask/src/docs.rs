@@ -263,6 +263,16 @@ fn the_readme_is_one_page() {
 }
 
 #[test]
+fn pages_that_name_the_wire_name_the_one_that_there_is() {
+    let wire = format!("ABI {}", hostcall_abi::ABI_VERSION);
+    for page in ["CHANGELOG.md", "docs/reference/protocol.md"] {
+        let text = fs::read_to_string(crate::root().join(page)).unwrap();
+        let named = text.match_indices("ABI ").map(|(at, _)| &text[at..]).find(|rest| rest[4..].starts_with(|c: char| c.is_ascii_digit()));
+        assert!(named.is_some_and(|rest| rest.starts_with(&wire)), "{page} does not name {wire} first");
+    }
+}
+
+#[test]
 fn every_page_is_in_the_summary_once() {
     let summary = fs::read_to_string(crate::root().join("docs/SUMMARY.md")).unwrap();
     let mut listed: Vec<&str> = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
