@@ -55,6 +55,8 @@ pub(super) fn flags(machine: &Machine) -> Result<Vec<String>, BuildError> {
         let kinds = NO_INSTRUCTION.iter().flat_map(|name| ["", "f", "l"].map(|kind| format!("-fno-builtin-{name}{kind}")));
         all.extend(kinds);
     }
+    // Of C++, whoever is called: exceptions would unwind stacks, and types at run time come with them.
+    all.extend(["-fno-exceptions", "-fno-rtti"].map(String::from));
     all.extend(["-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"].map(String::from));
     Ok(all)
 }

@@ -124,8 +124,7 @@ impl Clang<'_> {
         let path = compiler::clang(&self.sysroot.toolchain)?;
         let mut command = Command::new(&path);
         if self.is_cxx {
-            // Exceptions would unwind stacks, and types at run time come with them.
-            command.args(["--driver-mode=g++", "-fno-exceptions", "-fno-rtti"]);
+            command.arg("--driver-mode=g++");
         }
         command.args(compiler::flags(machine)?).args(["-nostdlibinc", "-isystem"]).arg(self.library.include());
         if compiler::has_prelude(machine) {
