@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define APART __attribute__((noinline))
+
 static char *made;
 
-__attribute__((constructor(201))) static void second(void) { printf("second, and what the first has made: %s\n", made); }
-__attribute__((constructor(101))) static void first(void) {
+__attribute__((constructor(201))) APART static void the_second(void) { printf("second, and what the first has made: %s\n", made); }
+__attribute__((constructor(101))) APART static void the_first(void) {
   made = malloc(32);
   strcpy(made, "a block of memory");
   puts("first");
 }
-__attribute__((constructor)) static void third(int count, char **arguments) { printf("third, %d %d\n", count > 1, arguments[count] == NULL); }
+__attribute__((constructor)) APART static void the_third(int count, char **arguments) { printf("third, %d %d\n", count > 1, arguments[count] == NULL); }
 __attribute__((destructor)) static void last(void) {
   printf("last: %s\n", made);
   free(made);

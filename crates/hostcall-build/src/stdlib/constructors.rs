@@ -20,16 +20,14 @@ pub(crate) fn lower(text: &str) -> String {
     let [constructors, destructors] = ["llvm.global_ctors", "llvm.global_dtors"].map(|list| functions(text, list));
     let definition = text.lines().find(|line| matches!(module::definition(line), Some((_, "main"))));
     let (false, Some(definition)) = (constructors.is_empty() && destructors.is_empty(), definition) else { return text.to_owned() };
-    let types = module::parameters(definition);
-    // C has a third, the variables, which nobody hands over.
-    let arguments: Vec<String> = types.iter().zip(["%count", "%arguments", "null"]).map(|(kind, name)| format!("{kind} {name}")).collect();
+    let definitions = |name: &str| text.lines().find(|line| module::definition(line).is_some_and(|(_, found)| found == name));
     let mut main = String::from("define internal i32 @main(i32 %count, ptr %arguments) {\n");
-    let call = |main: &mut String, function: &str| {
-        let _ = writeln!(main, "  call void @{function}()");
+    let mut call = |result: &str, function: &str, definition: Option<&str>| {
+        let _ = writeln!(main, "  {result} @{function}({})", handed_over(definition));
     };
-    constructors.iter().for_each(|function| call(&mut main, function));
-    let _ = writeln!(main, "  %code = call i32 @{MAIN}({})", arguments.join(", "));
-    destructors.iter().rev().for_each(|function| call(&mut main, function));
+    constructors.iter().for_each(|name| call("call void", name, definitions(name.trim_matches('"'))));
+    call("%code = call i32", MAIN, Some(definition));
+    destructors.iter().rev().for_each(|name| call("call void", name, None));
     main += "  ret i32 %code\n}\n";
     let mut out = String::with_capacity(text.len() + main.len());
     for line in text.split_inclusive('\n') {
@@ -43,6 +41,14 @@ pub(crate) fn lower(text: &str) -> String {
         }
     }
     out + &main
+}
+
+/// What a function is given that takes as many parameters as `main` may have: their number, the arguments, and the
+/// variables, which are not handed over here.
+fn handed_over(definition: Option<&str>) -> String {
+    let types = definition.map(module::parameters).unwrap_or_default();
+    let all: Vec<String> = types.iter().zip(["%count", "%arguments", "null"]).map(|(kind, name)| format!("{kind} {name}")).collect();
+    all.join(", ")
 }
 
 /// What the program's own `main` is called then.
@@ -102,6 +108,7 @@ mod tests {
 @llvm.global_ctors = appending global [3 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @late, ptr null }, \
 { i32, ptr, ptr } { i32 101, ptr @\"first one\", ptr null }, { i32, ptr, ptr } { i32 65535, ptr @later, ptr null }]\n\
 @llvm.global_dtors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @last, ptr null }]\n\
+define internal void @late(i32 noundef %0, ptr %1) {\n  ret void\n}\n\
 define internal i32 @main(i32 noundef %0, ptr noundef %1) #3 {\n  ret i32 0\n}\n\
 define void @entry() {\n  %1 = call i32 @main(i32 1, ptr null)\n  ret void\n}\n";
 
@@ -111,7 +118,7 @@ define void @entry() {\n  %1 = call i32 @main(i32 1, ptr null)\n  ret void\n}\n"
         assert!(!lowered.contains("@llvm.global_"), "{lowered}");
         assert!(lowered.contains("define internal i32 @hostcall.main(i32 noundef %0, ptr noundef %1) #3 {\n  ret i32 0\n}\n"), "{lowered}");
         assert!(lowered.contains("call i32 @main(i32 1, ptr null)"), "{lowered}");
-        let main = "define internal i32 @main(i32 %count, ptr %arguments) {\n  call void @\"first one\"()\n  call void @late()\n  \
+        let main = "define internal i32 @main(i32 %count, ptr %arguments) {\n  call void @\"first one\"()\n  call void @late(i32 %count, ptr %arguments)\n  \
             call void @later()\n  %code = call i32 @hostcall.main(i32 %count, ptr %arguments)\n  call void @last()\n  ret i32 %code\n}\n";
         assert!(lowered.ends_with(main), "{lowered}");
     }
