@@ -10,6 +10,23 @@
 //! assert!(f.is_entry && f.matching("ret").count() == 1);
 //! ```
 
+mod access;
+mod error;
+mod file;
+mod flow;
+mod insert;
+mod library;
+mod read;
+mod sites;
+mod token;
+
+pub use error::PtxError;
+pub use file::reads_as_it_is;
+pub use insert::{Chosen, Instrumented, instrument};
+pub use library::Library;
+
+use file::text_of;
+
 /// A PTX module.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
