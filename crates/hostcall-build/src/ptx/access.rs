@@ -254,7 +254,6 @@ mod tests {
 
     #[test]
     fn copies_read_one_memory_and_write_the_other() {
-        use Window::*;
         let of = |statement: &str| told(statement).into_iter().map(|(kind, window, bytes, at)| format!("{kind} {window:?} {bytes} {at}")).collect::<Vec<_>>();
         assert_eq!(of("cp.async.cg.shared.global [%r1], [%rd1], 16;"), ["read Global 16 [%rd1]", "write Shared 16 [%r1]"]);
         assert_eq!(of("cp.async.ca.shared::cta.global.L2::128B [ %r1 + 0 ], [ %rd1 + 0 ], 0x8, %r2;"), [

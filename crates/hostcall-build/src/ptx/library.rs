@@ -51,7 +51,8 @@ impl Library {
         let target = module.target.first().and_then(|arch| target_number(arch)).ok_or_else(|| bad("`.target` is no architecture"))?;
         // Short names, which no module of others has.
         let mut names: HashMap<&str, String> = HashMap::new();
-        let all = module.functions.iter().map(|function| function.name).chain(module.variables.keys().copied());
+        let functions = module.functions.iter().filter(|function| !function.is_entry);
+        let all = functions.map(|function| function.name).chain(module.variables.keys().copied());
         let mut all: Vec<&str> = all.filter(|name| !is_ours(name)).collect();
         all.sort_unstable();
         all.dedup();
@@ -61,8 +62,14 @@ impl Library {
         let mut changes: Vec<(Range<usize>, String)> = module
             .words()
             .filter_map(|token| names.get(token.text(ptx)).map(|name| (token.start..token.end, name.clone())))
-            .chain(module.functions.iter().map(|function| (function.span.start..function.kind_at, String::new())))
+            // They are the module's own, not for others to link to.
+            .chain(module.functions.iter().filter(|f| !f.is_entry).map(|f| (f.span.start..f.kind_at, String::new())))
             .collect();
+        // A module has a kernel, and this has none of others.
+        for entry in module.functions.iter().filter(|function| function.is_entry) {
+            changes.retain(|(range, _)| range.end <= entry.span.start || range.start >= entry.span.end);
+            changes.push((entry.span.clone(), String::new()));
+        }
         changes.sort_by_key(|(range, _)| range.start);
         Ok(Library { text: changed(ptx, module.head..ptx.len(), &changes), version, target })
     }
@@ -89,14 +96,15 @@ mod tests {
     fn functions_of_ours_get_names_that_nobody_else_has() {
         let ptx = "// x\n.version 8.4\n.target sm_70\n.address_size 64\n.func helper\n(.param .b32 helper_param_0)\n;\n\
                    .visible .const .align 64 .b8 __hostcall_device[128];\n.global .align 1 .b8 anon[2] = {1, 2};\n\
-                   .visible .func __hostcall_probe_access(.param .b64 p)\n{\nmov.b64 %rd1, anon;\ncall.uni helper, (q);\n}\n.func helper(.param .b32 helper_param_0)\n{ ret; }\n";
+                   .visible .func __hostcall_probe_access(.param .b64 p)\n{\nmov.b64 %rd1, anon;\ncall.uni helper, (q);\n}\n.func helper(.param .b32 helper_param_0)\n{ ret; }\n\
+                   .visible .entry nothing()\n{ call.uni helper, (q); }\n";
         let library = Library::new(ptx).expect("PTX");
         assert_eq!((library.version, library.target), ((8, 4), 70));
         assert_eq!(
             library.text,
             "\n.func __hostcall_own_1\n(.param .b32 helper_param_0)\n;\n.visible .const .align 64 .b8 __hostcall_device[128];\n\
              .global .align 1 .b8 __hostcall_own_0[2] = {1, 2};\n.func __hostcall_probe_access(.param .b64 p)\n{\nmov.b64 %rd1, __hostcall_own_0;\n\
-             call.uni __hostcall_own_1, (q);\n}\n.func __hostcall_own_1(.param .b32 helper_param_0)\n{ ret; }\n"
+             call.uni __hostcall_own_1, (q);\n}\n.func __hostcall_own_1(.param .b32 helper_param_0)\n{ ret; }\n\n"
         );
     }
 

@@ -1,8 +1,8 @@
-//! Reading PTX text: which functions it has, and their instructions in order.
+//! PTX: what others compiled, with hostcall's calls in it ([`instrument`]); and reading it for tests.
 //!
-//! This is for tests that check what a kernel was compiled to ("no `membar`", "two ballots, one on each side of the
+//! [`Ptx`] is for tests that check what a kernel was compiled to ("no `membar`", "two ballots, one on each side of the
 //! branch"). It reads what LLVM writes, and inline assembly in it; it is not a PTX assembler and accepts what is not
-//! PTX.
+//! PTX. What instruments has a reader of its own, which is exact, and which tests compare with this one.
 //!
 //! ```
 //! let ptx = hostcall_build::ptx::Ptx::parse(".version 8.4\n.target sm_70\n.visible .entry f()\n{\n  ret;\n}\n");
@@ -16,6 +16,7 @@ mod file;
 mod flow;
 mod insert;
 mod library;
+mod ours;
 mod read;
 mod sites;
 mod token;
@@ -241,6 +242,10 @@ fn items(body: &str) -> Vec<Item> {
     let mut items = Vec::new();
     for statement in statements(body) {
         let mut rest = statement.as_str();
+        // Lines of a source: they end with their own line.
+        while [".loc", ".file"].iter().any(|directive| rest.starts_with(directive)) {
+            rest = rest.split_once('\n').map_or("", |(_, behind)| behind.trim_start());
+        }
         while let Some((label, after)) = rest.split_once(':').filter(|(label, after)| is_name(label.trim()) && !after.starts_with(':')) {
             items.push(Item::Label(label.trim().to_owned()));
             rest = after.trim_start();
@@ -364,6 +369,13 @@ $L__BB0_1:
         assert_eq!(demo.calls().collect::<Vec<_>>(), ["helper"]);
         assert_eq!(ptx.reachable("demo").len(), 2);
         assert_eq!(demo.blocks().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 3, 1]);
+    }
+
+    #[test]
+    fn lines_of_a_source_hide_no_instruction() {
+        let ptx = Ptx::parse(".entry f()\n{\n.loc 1 7 3\n\tld.global.u32 %r1, [%rd1];\n\t.loc 1 8 3, function_name $x, inlined_at 1 7 3\n\t.loc\t1 9 1\n\tret;\n}\n");
+        let opcodes: Vec<_> = ptx.functions[0].instructions().map(|instruction| instruction.opcode.as_str()).collect();
+        assert_eq!(opcodes, ["ld.global.u32", "ret"]);
     }
 
     #[test]
