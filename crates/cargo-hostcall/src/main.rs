@@ -19,6 +19,7 @@ mod kernel;
 mod launch;
 mod new;
 mod options;
+mod ptx;
 mod run;
 mod screen;
 mod setup;

@@ -78,7 +78,7 @@ impl Ptx {
     /// Reads a module.
     pub fn parse(text: &str) -> Ptx {
         let mut ptx = Ptx::default();
-        let text = without_comments(text);
+        let text = without_lines(&without_comments(text));
         let directive = |name: &str| {
             text.lines().find_map(|line| line.trim().strip_prefix(name)).map(|rest| rest.trim().to_owned()).unwrap_or_default()
         };
@@ -204,6 +204,12 @@ fn without_comments(text: &str) -> String {
     out + rest
 }
 
+/// Without what says of which line of a source something is: it ends with its own line, and not with a semicolon.
+fn without_lines(text: &str) -> String {
+    let says = |line: &&str| ![".loc", ".file"].iter().any(|directive| line.trim_start().starts_with(directive));
+    text.split_inclusive('\n').filter(says).collect()
+}
+
 /// The next function with a body: its header from the directive on, what is between its braces, and what follows.
 fn next_function(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
@@ -242,10 +248,6 @@ fn items(body: &str) -> Vec<Item> {
     let mut items = Vec::new();
     for statement in statements(body) {
         let mut rest = statement.as_str();
-        // Lines of a source: they end with their own line.
-        while [".loc", ".file"].iter().any(|directive| rest.starts_with(directive)) {
-            rest = rest.split_once('\n').map_or("", |(_, behind)| behind.trim_start());
-        }
         while let Some((label, after)) = rest.split_once(':').filter(|(label, after)| is_name(label.trim()) && !after.starts_with(':')) {
             items.push(Item::Label(label.trim().to_owned()));
             rest = after.trim_start();
@@ -373,7 +375,7 @@ $L__BB0_1:
 
     #[test]
     fn lines_of_a_source_hide_no_instruction() {
-        let ptx = Ptx::parse(".entry f()\n{\n.loc 1 7 3\n\tld.global.u32 %r1, [%rd1];\n\t.loc 1 8 3, function_name $x, inlined_at 1 7 3\n\t.loc\t1 9 1\n\tret;\n}\n");
+        let ptx = Ptx::parse(".entry f()\n{\n.loc 1 7 3\n\tld.global.u32 %r1, [%rd1];\n\t.loc 1 8 3, function_name $x, inlined_at 1 7 3\n$L:\n\t.loc\t1 9 1\n\t{ // callseq\n\t.reg .b32 x; ret;\n}\n}\n");
         let opcodes: Vec<_> = ptx.functions[0].instructions().map(|instruction| instruction.opcode.as_str()).collect();
         assert_eq!(opcodes, ["ld.global.u32", "ret"]);
     }
