@@ -107,8 +107,12 @@ template <typename T> __global__ void piped(const T *from, T *to, int n) {
   for (int k = 0; k < n; k++) {
     auto at = static_cast<unsigned>(__cvta_generic_to_shared(&own[k & 1][threadIdx.x]));
     int bytes = k == n - 1 ? 0 : sizeof(T);
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from + k * 128 + threadIdx.x), "n"(sizeof(T)), "r"(bytes) : "memory");
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 1;" ::: "memory");
+#else
+    own[k & 1][threadIdx.x] = from[at + bytes];
+#endif
     __syncthreads();
     to[k * 128 + threadIdx.x] = own[k & 1][127 - threadIdx.x];
   }

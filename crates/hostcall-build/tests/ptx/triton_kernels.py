@@ -7,7 +7,11 @@ import sys
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import CUDABackend
 from triton.compiler import ASTSource
+
+# PTX is all that is wanted of it.
+CUDABackend.make_cubin = lambda *_: b""
 
 
 @triton.jit
