@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use hostcall_abi::stream::{AccessKind, Space};
 
-use super::read::{Instruction, bits_of};
+use super::module::{Instruction, bits_of};
 
 /// An access of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,14 +86,9 @@ pub(crate) fn touches(instruction: &Instruction<'_>) -> Touches {
     match parts[0] {
         "ld" | "ldu" => one(AccessKind::Read, window(), operand(1), width(&parts)),
         "st" if has("bulk") => match (operand(0), operand(1), window()) {
-            (Some(address), Some(bytes), Some(window)) => Touches::All(vec![Access {
-                kind: AccessKind::Write,
-                window,
-                address,
-                bytes: Bytes::Say(bytes),
-                fewer: None,
-                lanes: None,
-            }]),
+            (Some(address), Some(bytes), Some(window)) => {
+                Touches::All(vec![Access { kind: AccessKind::Write, window, address, bytes: Bytes::Say(bytes), fewer: None, lanes: None }])
+            }
             _ => none(),
         },
         "st" => one(AccessKind::Write, window(), operand(0), width(&parts)),
@@ -104,8 +99,7 @@ pub(crate) fn touches(instruction: &Instruction<'_>) -> Touches {
         "multimem" if has("red") => one(AccessKind::Atomic, window(), operand(0), width(&parts)),
         "multimem" => Touches::Untold,
         "ldmatrix" | "stmatrix" => {
-            let (kind, address) =
-                if parts[0] == "ldmatrix" { (AccessKind::Read, operand(1)) } else { (AccessKind::Write, operand(0)) };
+            let (kind, address) = if parts[0] == "ldmatrix" { (AccessKind::Read, operand(1)) } else { (AccessKind::Write, operand(0)) };
             // A row of 16 bytes for each lane, of as many matrices as are loaded.
             let rows = if has("m16n16") { 16 } else { 8 };
             let matrices = if has("x4") { 4 } else { 1 + u32::from(has("x2")) };
@@ -159,10 +153,7 @@ fn copies(instruction: &Instruction<'_>, parts: &[&str]) -> Touches {
     let write = if has("reduce") { AccessKind::Atomic } else { AccessKind::Write };
     if has("bulk") {
         let bytes = Bytes::Say(bytes.clone());
-        return Touches::All(vec![
-            access(AccessKind::Read, *from_window, from, bytes.clone()),
-            access(write, *to_window, to, bytes),
-        ]);
+        return Touches::All(vec![access(AccessKind::Read, *from_window, from, bytes.clone()), access(write, *to_window, to, bytes)]);
     }
     // `cp.async.ca.shared.global [to], [from], 16 {, bytes of them that are read, or a predicate: none} {, policy}`: what
     // is not read is written as zeros.
@@ -177,14 +168,16 @@ fn copies(instruction: &Instruction<'_>, parts: &[&str]) -> Touches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::read::{Module, What};
+    use crate::ptx::module::{Module, What};
 
     /// What a statement touches: kind, space, bytes, text of the address.
     fn told(statement: &str) -> Vec<(String, Window, String, String)> {
         let text = format!(".version 8.7\n.target sm_90a\n.entry k()\n{{\n{statement}\n}}\n");
         let module = Module::read(&text).expect("PTX");
         let body = module.functions[0].body.as_ref().expect("a body");
-        let [.., What::Instruction(instruction)] = &body.statements.iter().map(|s| &s.what).collect::<Vec<_>>()[..] else { panic!("{statement}") };
+        let [.., What::Instruction(instruction)] = &body.statements.iter().map(|s| &s.what).collect::<Vec<_>>()[..] else {
+            panic!("{statement}")
+        };
         match touches(instruction) {
             Touches::Untold => vec![("untold".into(), Window::Generic, String::new(), String::new())],
             Touches::All(all) => all
@@ -196,7 +189,12 @@ mod tests {
                     };
                     let fewer = access.fewer.as_ref().map(|range| format!(" or {}", module.between(range))).unwrap_or_default();
                     let lanes = access.lanes.map(|lanes| format!("/{lanes}")).unwrap_or_default();
-                    (access.kind.name().to_owned(), access.window, format!("{bytes}{fewer}{lanes}"), module.between(&access.address).to_owned())
+                    (
+                        access.kind.name().to_owned(),
+                        access.window,
+                        format!("{bytes}{fewer}{lanes}"),
+                        module.between(&access.address).to_owned(),
+                    )
                 })
                 .collect(),
         }
@@ -247,29 +245,45 @@ mod tests {
         one("atom.global.v4.f32.add {a,b,c,d}, [%rd1], {e,f,g,h};", "atomic", Global, "16", "[%rd1]");
         one("atom.add.noftz.f16x2 %r1, [%rd1], %r2;", "atomic", Generic, "4", "[%rd1]");
         one("red.relaxed.gpu.global.add.f64 [%rd1+8], %fd1;", "atomic", Global, "8", "[%rd1+8]");
-        one("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r1], %r2, [%r3];", "atomic", Cluster, "4", "[%r1]");
+        one(
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r1], %r2, [%r3];",
+            "atomic",
+            Cluster,
+            "4",
+            "[%r1]",
+        );
         one("multimem.ld_reduce.relaxed.sys.global.add.v4.bf16x2 {a,b,c,d}, [%rd1];", "read", Global, "16", "[%rd1]");
         one("multimem.red.release.sys.global.add.u32 [%rd1], %r1;", "atomic", Global, "4", "[%rd1]");
     }
 
     #[test]
     fn copies_read_one_memory_and_write_the_other() {
-        let of = |statement: &str| told(statement).into_iter().map(|(kind, window, bytes, at)| format!("{kind} {window:?} {bytes} {at}")).collect::<Vec<_>>();
+        let of = |statement: &str| {
+            told(statement).into_iter().map(|(kind, window, bytes, at)| format!("{kind} {window:?} {bytes} {at}")).collect::<Vec<_>>()
+        };
         assert_eq!(of("cp.async.cg.shared.global [%r1], [%rd1], 16;"), ["read Global 16 [%rd1]", "write Shared 16 [%r1]"]);
-        assert_eq!(of("cp.async.ca.shared::cta.global.L2::128B [ %r1 + 0 ], [ %rd1 + 0 ], 0x8, %r2;"), [
-            "read Global 0x8 or %r2 [ %rd1 + 0 ]",
-            "write Shared 0x8 [ %r1 + 0 ]"
-        ]);
-        assert_eq!(of("cp.async.ca.shared.global.L2::cache_hint [%r1], [%rd1], 4, %rd2;"), ["read Global 4 [%rd1]", "write Shared 4 [%r1]"]);
+        assert_eq!(
+            of("cp.async.ca.shared::cta.global.L2::128B [ %r1 + 0 ], [ %rd1 + 0 ], 0x8, %r2;"),
+            ["read Global 0x8 or %r2 [ %rd1 + 0 ]", "write Shared 0x8 [ %r1 + 0 ]"]
+        );
+        assert_eq!(
+            of("cp.async.ca.shared.global.L2::cache_hint [%r1], [%rd1], 4, %rd2;"),
+            ["read Global 4 [%rd1]", "write Shared 4 [%r1]"]
+        );
         assert_eq!(
             of("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];"),
             ["read Global %r2 [%rd1]", "write Cluster %r2 [%r1]"]
         );
-        assert_eq!(of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 128;"), [
-            "read Shared 128 [%r1]",
-            "atomic Global 128 [%rd1]"
-        ]);
-        for nothing in ["cp.async.commit_group;", "cp.async.wait_group 0;", "cp.async.bulk.prefetch.L2.global [%rd1], 16;", "cp.async.mbarrier.arrive.shared.b64 [%r1];"] {
+        assert_eq!(
+            of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 128;"),
+            ["read Shared 128 [%r1]", "atomic Global 128 [%rd1]"]
+        );
+        for nothing in [
+            "cp.async.commit_group;",
+            "cp.async.wait_group 0;",
+            "cp.async.bulk.prefetch.L2.global [%rd1], 16;",
+            "cp.async.mbarrier.arrive.shared.b64 [%r1];",
+        ] {
             assert_eq!(told(nothing), [], "{nothing}");
         }
     }

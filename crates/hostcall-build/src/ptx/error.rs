@@ -73,7 +73,9 @@ pub enum PtxError {
         kernels: Vec<String>,
     },
     /// A function of which there can be only one.
-    #[error("function `{function}` has the variable `{variable}` in it, so that chosen kernels can have no copy of it: instrument all kernels")]
+    #[error(
+        "function `{function}` has the variable `{variable}` in it, so that chosen kernels can have no copy of it: instrument all kernels"
+    )]
     Static {
         /// The function.
         function: String,

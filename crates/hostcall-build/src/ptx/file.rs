@@ -1,7 +1,7 @@
 //! What a file is: PTX, or something that has none.
 
 use super::error::PtxError;
-use super::read::Module;
+use super::module::Module;
 
 /// The PTX in a file.
 pub(super) fn text_of(file: &[u8]) -> Result<&str, PtxError> {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::read::{Body, Instruction, Module, What};
+use super::module::{Body, Instruction, Module, What};
 
 /// The beginning of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

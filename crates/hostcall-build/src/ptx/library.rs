@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::error::PtxError;
-use super::read::Module;
+use super::module::Module;
 
 /// What names begin with that the host looks up, and those of ours that code is added with. A module of others has no
 /// such name, or is refused: so nothing of both can have one name.

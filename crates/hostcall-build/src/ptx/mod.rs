@@ -16,6 +16,7 @@ mod file;
 mod flow;
 mod insert;
 mod library;
+mod module;
 mod ours;
 mod read;
 mod sites;
@@ -25,8 +26,6 @@ pub use error::PtxError;
 pub use file::reads_as_it_is;
 pub use insert::{Chosen, Instrumented, instrument};
 pub use library::Library;
-
-use file::text_of;
 
 /// A PTX module.
 #[derive(Clone, Debug, Default)]
@@ -375,7 +374,9 @@ $L__BB0_1:
 
     #[test]
     fn lines_of_a_source_hide_no_instruction() {
-        let ptx = Ptx::parse(".entry f()\n{\n.loc 1 7 3\n\tld.global.u32 %r1, [%rd1];\n\t.loc 1 8 3, function_name $x, inlined_at 1 7 3\n$L:\n\t.loc\t1 9 1\n\t{ // callseq\n\t.reg .b32 x; ret;\n}\n}\n");
+        let ptx = Ptx::parse(
+            ".entry f()\n{\n.loc 1 7 3\n\tld.global.u32 %r1, [%rd1];\n\t.loc 1 8 3, function_name $x, inlined_at 1 7 3\n$L:\n\t.loc\t1 9 1\n\t{ // callseq\n\t.reg .b32 x; ret;\n}\n}\n",
+        );
         let opcodes: Vec<_> = ptx.functions[0].instructions().map(|instruction| instruction.opcode.as_str()).collect();
         assert_eq!(opcodes, ["ld.global.u32", "ret"]);
     }

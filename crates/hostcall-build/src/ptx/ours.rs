@@ -14,7 +14,8 @@ use crate::source::{Source, beside};
 use crate::{BuildError, DeviceToolchain, HostToolchain, Instrument, NVPTX_ARCH, nvptx, recipe};
 
 /// A module is made of what a kernel reaches, or the host looks up.
-const SOURCE: &str = "#![no_std]\nextern crate hostcall_device;\n#[unsafe(no_mangle)]\npub extern \"gpu-kernel\" fn __hostcall_nothing() {}\n";
+const SOURCE: &str =
+    "#![no_std]\nextern crate hostcall_device;\n#[unsafe(no_mangle)]\npub extern \"gpu-kernel\" fn __hostcall_nothing() {}\n";
 
 impl Library {
     /// That of the device library beside which this program was built, or of the registry's of the same version. It is

@@ -89,8 +89,18 @@ mod tests {
         assert!(Sites::of("y").name(place("a.cu", 7)) != first, "another module's");
         // What is too long, in whole letters.
         sites.name(Place { file: "é".repeat(3000), function: "ö".repeat(3000), line: 1, column: 1 });
-        for (line, file, function) in [(7, "a.cu".to_owned(), "k".to_owned()), (8, "a.cu".to_owned(), "k".to_owned()), (1, "é".repeat(2048), "ö".repeat(2048))] {
-            let definition = sites.definitions().lines().nth(match line { 7 => 0, 8 => 1, _ => 2 }).expect("it is there");
+        for (line, file, function) in
+            [(7, "a.cu".to_owned(), "k".to_owned()), (8, "a.cu".to_owned(), "k".to_owned()), (1, "é".repeat(2048), "ö".repeat(2048))]
+        {
+            let definition = sites
+                .definitions()
+                .lines()
+                .nth(match line {
+                    7 => 0,
+                    8 => 1,
+                    _ => 2,
+                })
+                .expect("it is there");
             let (_, values) = definition.split_once("= {").expect("values");
             let bytes: Vec<u8> = values.trim_end_matches("};").split(',').map(|byte| byte.parse().expect("a byte")).collect();
             assert!(definition.contains(&format!("[{}]", bytes.len())), "{definition}");

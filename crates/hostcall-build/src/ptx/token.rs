@@ -105,9 +105,10 @@ mod tests {
     #[test]
     fn names_of_instructions_are_one_token_with_their_colons_and_labels_are_not() {
         let words = |text: &str| kinds(text).into_iter().map(|(_, text)| text.to_owned()).collect::<Vec<_>>();
-        assert_eq!(words("L1:ld.shared::cluster.v2.u32{%r1,%r2},[a+-4];"), [
-            "L1", ":", "ld.shared::cluster.v2.u32", "{", "%r1", ",", "%r2", "}", ",", "[", "a", "+", "-", "4", "]", ";"
-        ]);
+        assert_eq!(
+            words("L1:ld.shared::cluster.v2.u32{%r1,%r2},[a+-4];"),
+            ["L1", ":", "ld.shared::cluster.v2.u32", "{", "%r1", ",", "%r2", "}", ",", "[", "a", "+", "-", "4", "]", ";"]
+        );
         assert_eq!(words("@!%p1 bra $L__BB0_1; mov.f32 %f1, 0f3F800000;")[..4], ["@", "!", "%p1", "bra"]);
         assert_eq!(words(".reg .b32 %r<5>; x::y"), [".reg", ".b32", "%r", "<", "5", ">", ";", "x::y"]);
     }
@@ -115,20 +116,27 @@ mod tests {
     #[test]
     fn comments_are_blank_and_what_looks_like_one_in_a_string_is_not() {
         let text = "a // b \"\n/* \" ; ** é */.file 1 \"/*x//\\\"y\" c/d";
-        assert_eq!(kinds(text), [
-            (Kind::Word, "a"),
-            (Kind::Word, ".file"),
-            (Kind::Number, "1"),
-            (Kind::Text, "\"/*x//\\\"y\""),
-            (Kind::Word, "c"),
-            (Kind::Sign, "/"),
-            (Kind::Word, "d"),
-        ]);
+        assert_eq!(
+            kinds(text),
+            [
+                (Kind::Word, "a"),
+                (Kind::Word, ".file"),
+                (Kind::Number, "1"),
+                (Kind::Text, "\"/*x//\\\"y\""),
+                (Kind::Word, "c"),
+                (Kind::Sign, "/"),
+                (Kind::Word, "d"),
+            ]
+        );
     }
 
     #[test]
     fn what_has_no_end_is_told_with_its_line() {
-        for (text, told) in [("a\n/* b", "line 2: a comment that has no end"), ("\n\n\"x\\\"", "line 3: a string that has no end"), ("\"\\", "line 1: a string that has no end")] {
+        for (text, told) in [
+            ("a\n/* b", "line 2: a comment that has no end"),
+            ("\n\n\"x\\\"", "line 3: a string that has no end"),
+            ("\"\\", "line 1: a string that has no end"),
+        ] {
             assert_eq!(tokens(text).expect_err("bad").to_string(), format!("this is no PTX that can be read: {told}"));
         }
     }

@@ -38,9 +38,18 @@ pub(crate) fn accesses(instruction: &Instruction) -> Vec<Seen> {
     let opcode = instruction.opcode.as_str();
     let name = opcode.split('.').next().unwrap_or_default();
     let others = [".param", ".local", ".const"].iter().any(|space| opcode.contains(space));
-    let space = |text: &str| if text.contains(".global") { 1 } else if text.contains(".shared") { 3 } else { 0 };
+    let space = |text: &str| {
+        if text.contains(".global") {
+            1
+        } else if text.contains(".shared") {
+            3
+        } else {
+            0
+        }
+    };
     // `[…]`, or an element of a variable.
-    let element = instruction.operands.split(',').nth(1).map(str::trim).filter(|operand| !operand.starts_with('[') && operand.ends_with(']'));
+    let element =
+        instruction.operands.split(',').nth(1).map(str::trim).filter(|operand| !operand.starts_with('[') && operand.ends_with(']'));
     let at = match element {
         Some(element) if name == "ld" => vec![element.to_owned()],
         _ => addresses(&instruction.operands),
@@ -152,7 +161,10 @@ pub(crate) fn check(before: &str, after: &str) -> Result<(), String> {
                         && (address == told.address.strip_suffix("+0").unwrap_or(&told.address) || address.is_empty())
                 });
             if !fits {
-                return Err(format!("{}: {} {} has calls that say {told:?}, and is {seen:?}", function.name, instruction.opcode, instruction.operands));
+                return Err(format!(
+                    "{}: {} {} has calls that say {told:?}, and is {seen:?}",
+                    function.name, instruction.opcode, instruction.operands
+                ));
             }
         }
     }
