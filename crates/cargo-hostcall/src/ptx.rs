@@ -51,12 +51,15 @@ fn write(made: &Instrumented, output: &PathBuf) -> Result<(), Box<dyn std::error
 /// What was added, in a line, and what is not told of.
 fn summary(made: &Instrumented) -> String {
     let mut all = vec![format!("for {}, kernels {}", made.arch, made.kernels.join(", "))];
-    for (count, what) in [(made.accesses, "accesses"), (made.steps, "steps"), (made.barriers, "barriers")] {
-        if count > 0 {
-            all.push(format!("{count} {what}"));
-        }
+    let counts = [
+        (made.accesses, "access", "accesses"),
+        (made.steps, "step", "steps"),
+        (made.barriers, "barrier", "barriers"),
+        (made.sites, "place", "places"),
+    ];
+    for (count, one, many) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+        all.push(format!("{count} {}", if count == 1 { one } else { many }));
     }
-    all.push(format!("{} places", made.sites));
     if !made.untold.is_empty() {
         let untold: Vec<_> = made.untold.iter().map(|(what, count)| format!("{count} of `{what}`")).collect();
         all.push(format!("nothing is told of {}", untold.join(", ")));

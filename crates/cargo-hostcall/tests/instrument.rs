@@ -387,7 +387,7 @@ fn ptx_of_another_compiler_is_instrumented_and_assembled() {
     let build = ["build", "--instrument", "access,blocks,barriers", "--kernel", "^row", &path("rows.ptx")];
     let ran = cargo_hostcall(&build).succeeded();
     let said = ran.text();
-    assert!(said.contains("rows.probed.ptx\n  for sm_80, kernels rows; 2 accesses; 1 steps; 1 barriers; "), "{said}");
+    assert!(said.contains("rows.probed.ptx\n  for sm_80, kernels rows; 2 accesses; 1 step; 1 barrier; "), "{said}");
     let made = std::fs::read_to_string(path("rows.probed.ptx")).expect("PTX");
     for name in ["call.uni __hostcall_probe_access", "__HOSTCALL_STREAM__Access", "__hostcall_device", "__hostcall_rings", "__hostcall_abi"]
     {

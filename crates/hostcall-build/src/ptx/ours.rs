@@ -39,7 +39,7 @@ impl Library {
             let linked = bitcode::link(&gpu, &archive, dir)?;
             // Lines of ours are nobody's.
             let plain = dir.join("plain.bc");
-            toolchain.llvm("opt").arg("-passes=strip-debug").arg(&linked).arg("-o").arg(&plain).output()?;
+            toolchain.llvm("opt").args(["-strip-debug", "-passes=verify"]).arg(&linked).arg("-o").arg(&plain).output()?;
             nvptx::ptx(&context.source.package, &gpu, Style::Kernels, None, &plain, dir)
         })?;
         let unexpected = |problem: String| BuildError::Unexpected { command: "llc".into(), problem };

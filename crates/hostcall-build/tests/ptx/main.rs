@@ -90,6 +90,11 @@ fn one(assemblers: &[Ptxas], name: &str, text: &str, outcome: &Mutex<Outcome>) {
         }
         return fail(error.to_string().lines().take(4).collect::<Vec<_>>().join("\n"));
     }
+    if let [one, _, ..] = &made.kernels[..]
+        && let Err(problem) = one_of_several(ptxas, text, one, arch)
+    {
+        return fail(problem);
+    }
     let mut outcome = outcome.lock().expect("nobody panicked");
     outcome.modules += 1;
     outcome.kernels += made.kernels.len();
@@ -99,6 +104,26 @@ fn one(assemblers: &[Ptxas], name: &str, text: &str, outcome: &Mutex<Outcome>) {
     for (what, count) in made.untold {
         *outcome.untold.entry(what).or_default() += count;
     }
+}
+
+/// Only this kernel of a module: it assembles, and the others are what they were.
+fn one_of_several(ptxas: &Ptxas, text: &str, chosen: &str, arch: &str) -> Result<(), String> {
+    let is_it = |name: &str| name == chosen;
+    let asked = "access,blocks,barriers".parse().expect("a list");
+    let made = instrument(text.as_bytes(), "k.ptx", &asked, Chosen::Of(&is_it, chosen), &library()).map_err(|error| error.to_string())?;
+    if made.kernels != [chosen] {
+        return Err(format!("{:?} were chosen instead of {chosen}", made.kernels));
+    }
+    let mut from = 0;
+    while let Some(at) = text[from..].find(".entry ") {
+        let start = from + at;
+        from = text[start..].find("\n}").map_or(text.len(), |end| start + end);
+        let (whole, name) = (&text[start..from], text[start + ".entry ".len()..].trim_start());
+        if !name.starts_with(&format!("{chosen}(")) && !made.ptx.contains(whole) {
+            return Err(format!("with {chosen} alone, this has changed: {}", whole.lines().next().unwrap_or_default()));
+        }
+    }
+    ptxas.assemble(made.ptx.as_bytes(), arch).map(drop).map_err(|error| format!("with {chosen} alone: {error}"))
 }
 
 /// What `cargo xtask setup` installs: nvcc, and an assembler of the same release, which newer compilers' PTX needs.
