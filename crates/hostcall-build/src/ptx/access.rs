@@ -155,8 +155,8 @@ fn copies(instruction: &Instruction<'_>, parts: &[&str]) -> Touches {
         let bytes = Bytes::Say(bytes.clone());
         return Touches::All(vec![access(AccessKind::Read, *from_window, from, bytes.clone()), access(write, *to_window, to, bytes)]);
     }
-    // `cp.async.ca.shared.global [to], [from], 16 {, bytes of them that are read, or a predicate: none} {, policy}`: what
-    // is not read is written as zeros.
+    // `cp.async.ca.shared.global [to], [from], 16 {, bytes of them that are read, or a predicate: none} {, policy}`:
+    // what is not read is written as zeros.
     let mut read = access(AccessKind::Read, *from_window, from, Bytes::Say(bytes.clone()));
     let has_policy = parts.contains(&"L2::cache_hint");
     if let Some(third) = rest.first().filter(|_| rest.len() > usize::from(has_policy)) {

@@ -1,7 +1,5 @@
 //! Why PTX cannot be instrumented.
 
-use super::token::line_of;
-
 /// Why PTX cannot be instrumented.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -90,4 +88,9 @@ impl PtxError {
     pub(crate) fn syntax(text: &str, at: usize, problem: impl Into<String>) -> PtxError {
         PtxError::Syntax { line: line_of(text, at), problem: problem.into() }
     }
+}
+
+/// The line of a place in a text, from 1 on.
+pub(crate) fn line_of(text: &str, at: usize) -> u32 {
+    1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() as u32
 }

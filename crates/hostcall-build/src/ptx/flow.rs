@@ -56,7 +56,7 @@ pub(crate) fn blocks(module: &Module<'_>, body: &Body<'_>) -> Vec<Begin> {
             }
             What::Close => scope = scopes.0[scope],
             What::Label(label) => labels.push((scope, *label)),
-            What::Directive { label: Some(label), .. } => drop(lists.insert((scope, *label), at)),
+            What::Directive { label: Some(label), .. } => _ = lists.insert((scope, *label), at),
             What::Instruction(instruction) => {
                 if begins || !labels.is_empty() {
                     let labels = std::mem::take(&mut labels);

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::token::{Kind, Token, line_of};
+use super::error::line_of;
+use super::token::{Kind, Token};
 
 /// A module.
 pub(crate) struct Module<'a> {

@@ -1,6 +1,6 @@
-//! Reads a module. It is exact about what instrumenting must know, and takes everything else as tokens up to the end of
-//! the statement: an instruction that is newer than this is an instruction with operands. What is no PTX is refused with
-//! its line.
+//! Reads a module. It is exact about what instrumenting must know, and takes everything else as tokens up to the end
+//! of the statement: an instruction that is newer than this is an instruction with operands. What is no PTX is refused
+//! with its line.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -107,7 +107,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Up to a semicolon; behind it. The tokens before it.
-    fn to_end(&mut self) -> Result<Range<usize>, PtxError> {
+    fn statement_end(&mut self) -> Result<Range<usize>, PtxError> {
         let start = self.at;
         loop {
             match (self.kind(), self.text()) {
@@ -116,7 +116,7 @@ impl<'a> Reader<'_, 'a> {
                     self.at += 1;
                     return Ok(start..self.at - 1);
                 }
-                (Some(Kind::Sign), "{" | "(" | "[") => drop(self.balanced()?),
+                (Some(Kind::Sign), "{" | "(" | "[") => _ = self.balanced()?,
                 (Some(Kind::Sign), "}" | ")" | "]") => return self.fail(format!("`{}` within a statement", self.text())),
                 _ => self.at += 1,
             }
@@ -162,9 +162,9 @@ impl<'a> Reader<'_, 'a> {
                     self.heads();
                 }
                 ".file" => self.file()?,
-                ".loc" => drop(self.loc()?),
+                ".loc" => _ = self.loc()?,
                 ".section" => self.section()?,
-                ".pragma" | ".alias" => drop(self.to_end()?),
+                ".pragma" | ".alias" => _ = self.statement_end()?,
                 _ => self.item()?,
             }
         }
@@ -290,13 +290,13 @@ impl<'a> Reader<'_, 'a> {
         let body = loop {
             match (self.kind(), self.text()) {
                 (None, _) => return self.fail(format!("the function `{name}` has neither `;` nor a body")),
-                (_, ".pragma") => drop(self.to_end()?),
+                (_, ".pragma") => _ = self.statement_end()?,
                 (_, ";") => {
                     self.at += 1;
                     break None;
                 }
                 (_, "{") => break Some(self.body()?),
-                (_, "(") => drop(self.balanced()?),
+                (_, "(") => _ = self.balanced()?,
                 (_, "}" | ")" | "]" | "[") => return self.fail(format!("`{}` before the body of `{name}`", self.text())),
                 _ => self.at += 1,
             }
@@ -334,7 +334,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// `.reg .b32 %r<5>, x;`
     fn declaration(&mut self) -> Result<Declaration<'a>, PtxError> {
-        let range = self.to_end()?;
+        let range = self.statement_end()?;
         Ok(self.declared(range))
     }
 
@@ -424,11 +424,11 @@ impl<'a> Reader<'_, 'a> {
                 return Ok(None);
             }
             ".pragma" => {
-                drop(self.to_end()?);
+                _ = self.statement_end()?;
                 What::Directive { label, words: vec![word] }
             }
             _ if LISTS.contains(&word) => {
-                let range = self.to_end()?;
+                let range = self.statement_end()?;
                 let words = range.filter(|at| self.module.kind(*at) == Some(Kind::Word)).map(|at| self.module.word(at)).collect();
                 What::Directive { label, words }
             }
@@ -445,7 +445,7 @@ impl<'a> Reader<'_, 'a> {
             None
         };
         let opcode = self.expect_word()?;
-        let range = self.to_end()?;
+        let range = self.statement_end()?;
         Ok(Instruction { guard, opcode, operands: self.split(range) })
     }
 }

@@ -32,11 +32,6 @@ impl Token {
     }
 }
 
-/// The line of a place in a text, from 1 on.
-pub(crate) fn line_of(text: &str, at: usize) -> u32 {
-    1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() as u32
-}
-
 /// Whether a character can be within a name. (A dot stands within dotted names.)
 fn within(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_$%".contains(&byte)

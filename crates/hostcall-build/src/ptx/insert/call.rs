@@ -1,6 +1,7 @@
 //! Calls as text, and where calls of the module's own are.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::ptx::module::{Function, Instruction, Module, What};
 
@@ -67,4 +68,15 @@ pub(super) fn of_calls(module: &Module<'_>, function: &Function<'_>) -> Vec<Opti
         at = last + 1;
     }
     all
+}
+
+/// Where an instruction has the name of the function that it calls, and the name.
+pub(super) fn callee<'a>(module: &Module<'a>, instruction: &Instruction<'_>) -> Option<(Range<usize>, &'a str)> {
+    if !instruction.is("call") {
+        return None;
+    }
+    // `call (r), f, (p)`, or without either.
+    let operand = instruction.operands.iter().find(|operand| module.word(operand.start) != "(")?;
+    let (at, name) = (module.place(operand.start), module.between(operand));
+    Some((at..at + name.len(), name))
 }

@@ -7,8 +7,7 @@ use std::ops::Range;
 use hostcall_abi::stream::builtin::{OF_BARRIER, OF_KERNEL};
 use hostcall_abi::stream::{Access as Told, AccessKind, StepKind};
 
-use super::call::{begin, call, of_calls};
-use super::callee;
+use super::call::{begin, call, callee, of_calls};
 use super::names::{Named, Names, Scope};
 use crate::Instrument;
 use crate::ptx::access::{Access, Bytes, Touches, Window, touches};
@@ -100,7 +99,7 @@ impl<'m, 'a> Inserter<'m, 'a> {
             }
             match &statement.what {
                 What::Open => names.0.push(Scope::default()),
-                What::Close => drop(names.0.pop()),
+                What::Close => _ = names.0.pop(),
                 What::Declaration(declaration) => names.declare(declaration),
                 What::Loc(_) => loc = known(&statement.what).or(loc),
                 What::Instruction(instruction) => {

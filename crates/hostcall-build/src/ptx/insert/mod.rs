@@ -24,8 +24,9 @@ use std::ops::Range;
 
 use super::error::PtxError;
 use super::library::{Library, changed, is_ours, target_number, version};
-use super::module::{Function, Instruction, Module, What};
+use super::module::{Function, Module, What};
 use crate::Instrument;
+use call::callee;
 use function::Inserter;
 
 /// A module with what was asked for.
@@ -186,17 +187,6 @@ fn own_functions<'a>(module: &Module<'a>, kernels: &HashSet<&str>) -> HashMap<&'
         }
     }
     own
-}
-
-/// Where an instruction has the name of the function that it calls, and the name.
-fn callee<'a>(module: &Module<'a>, instruction: &Instruction<'_>) -> Option<(Range<usize>, &'a str)> {
-    if !instruction.is("call") {
-        return None;
-    }
-    // `call (r), f, (p)`, or without either.
-    let operand = instruction.operands.iter().find(|operand| module.word(operand.start) != "(")?;
-    let (at, name) = (module.place(operand.start), module.between(operand));
-    Some((at..at + name.len(), name))
 }
 
 /// Whether there can be two of a function.

@@ -29,9 +29,9 @@ impl<'a> Names<'a> {
         let Some(scope) = self.0.last_mut() else { return };
         for (name, count) in &declaration.names {
             match count {
-                Some(count) => drop(scope.numbered.insert(name, (*count, declaration.bits))),
-                None if declaration.space == ".reg" => drop(scope.named.insert(name, Named::Register(declaration.bits))),
-                None => drop(scope.named.insert(name, Named::Variable(declaration.space))),
+                Some(count) => _ = scope.numbered.insert(name, (*count, declaration.bits)),
+                None if declaration.space == ".reg" => _ = scope.named.insert(name, Named::Register(declaration.bits)),
+                None => _ = scope.named.insert(name, Named::Variable(declaration.space)),
             }
         }
     }
