@@ -57,9 +57,9 @@ fn targets(text: &str) -> Result<Targets, String> {
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { targets: Targets(targets), output, check_gpu, tests, lib, test, instrument, kernel, file, selection } = arguments;
-    if let Some(file) = file {
-        let wanted = ptx::Wanted { instrument: instrument.as_ref(), kernels: &kernel, output: output.as_deref() };
-        return ptx::run(&file, &wanted);
+    if let (Some(file), Some(instrument)) = (&file, &instrument) {
+        let wanted = ptx::Wanted { instrument, kernels: &kernel, output: output.as_deref() };
+        return ptx::run(file, &wanted);
     }
     if let Some(Target::Nvptx { arch }) = targets.iter().find(|target| matches!(target, Target::Nvptx { arch } if arch != NVPTX_ARCH)) {
         return Err(format!(

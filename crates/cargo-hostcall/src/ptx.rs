@@ -13,16 +13,13 @@ use crate::Outcome;
 
 /// Which kernels of the file, and where what is made of it goes.
 pub(crate) struct Wanted<'a> {
-    pub(crate) instrument: Option<&'a Instrument>,
+    pub(crate) instrument: &'a Instrument,
     pub(crate) kernels: &'a [Regex],
     pub(crate) output: Option<&'a Path>,
 }
 
 /// Instruments a file. Its output is PTX, or machine code for its own architecture if it is called `*.cubin`.
 pub(crate) fn run(file: &Path, wanted: &Wanted<'_>) -> Outcome {
-    let Some(list) = wanted.instrument else {
-        return Err(format!("{} is PTX already: `--instrument LIST` says what is to be added", file.display()).into());
-    };
     let output = wanted.output.map_or_else(|| file.with_extension("probed.ptx"), Path::to_path_buf);
     let bytes = fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let of_file = |error: PtxError| format!("{}: {error}", file.display());
@@ -32,7 +29,7 @@ pub(crate) fn run(file: &Path, wanted: &Wanted<'_>) -> Outcome {
     let is_meant = |name: &str| wanted.kernels.iter().any(|kernel| kernel.is_match(name));
     let chosen = if wanted.kernels.is_empty() { Chosen::All } else { Chosen::Of(&is_meant, &said) };
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let made = instrument(&bytes, &name, list, chosen, &Library::of_device()?).map_err(of_file)?;
+    let made = instrument(&bytes, &name, wanted.instrument, chosen, &Library::of_device()?).map_err(of_file)?;
     write(&made, &output)?;
     println!("{}", output.display());
     println!("  {}", summary(&made));

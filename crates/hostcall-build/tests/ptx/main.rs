@@ -177,7 +177,7 @@ fn what_a_directory_has_assembles_before_and_after() {
 fn what_nvcc_makes_assembles_before_and_after() {
     let Some(toolkit) = toolkit() else { return };
     let arches: &[&str] = if all_of_them() { &["sm_75", "sm_80", "sm_86", "sm_90", "sm_90a", "sm_100", "sm_120"] } else { &["sm_80"] };
-    let ways: &[&[&str]] = if all_of_them() { &[&["-lineinfo"], &["-O1"], &["-G"]] } else { &[&["-lineinfo", "-DFEW"]] };
+    let ways: &[&[&str]] = if all_of_them() { &[&["-lineinfo"], &[], &["-G"]] } else { &[&["-lineinfo", "-DFEW"]] };
     check("nvcc", &corpus::by_nvcc(&toolkit, arches, ways), true);
 }
 
