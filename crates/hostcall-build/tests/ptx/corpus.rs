@@ -46,15 +46,18 @@ pub(crate) fn by_nvcc(toolkit: &Path, arches: &[&str], ways: &[&[&str]]) -> Vec<
     files_below(dir.path())
 }
 
-/// What a script of ours makes with a compiler in Python; `None`: it is not there.
-pub(crate) fn by_python(python: &Path, module: &str, script: &str, count: u32) -> Option<Vec<(String, String)>> {
+/// What a script of ours makes with a compiler in Python, over NVIDIA's libraries in `toolkit`; `None`: it is not there.
+pub(crate) fn by_python(python: &Path, toolkit: &Path, module: &str, script: &str, count: u32) -> Option<Vec<(String, String)>> {
     if !run(Command::new(python).args(["-c", &format!("import {module}")])) {
         println!("skipped: {} has no {module}", python.display());
         return None;
     }
     let dir = tempfile::tempdir().expect("a directory");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx").join(script);
-    assert!(run(Command::new(python).arg(&script).arg(dir.path()).arg(count.to_string())), "{}", script.display());
+    let mut made = Command::new(python);
+    made.arg(&script).arg(dir.path()).arg(count.to_string());
+    made.env("CUDA_HOME", toolkit).env("LD_LIBRARY_PATH", toolkit.join("lib"));
+    assert!(run(&mut made), "{}", script.display());
     Some(files_below(dir.path()))
 }
 

@@ -189,8 +189,9 @@ fn what_python_compilers_make_assembles_before_and_after() {
         println!("skipped: no Python with Triton or Numba; HOSTCALL_PTX_PYTHON names one");
         return;
     };
+    let Some(toolkit) = toolkit() else { return };
     for (name, script, few, many) in [("triton", "triton_kernels.py", 6, 648), ("numba", "numba_kernels.py", 8, 288)] {
-        if let Some(texts) = corpus::by_python(&python, name, script, if all_of_them() { many } else { few }) {
+        if let Some(texts) = corpus::by_python(&python, &toolkit, name, script, if all_of_them() { many } else { few }) {
             check(name, &texts, false);
         }
     }
