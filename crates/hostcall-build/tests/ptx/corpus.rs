@@ -46,7 +46,8 @@ pub(crate) fn by_nvcc(toolkit: &Path, arches: &[&str], ways: &[&[&str]]) -> Vec<
     files_below(dir.path())
 }
 
-/// What a script of ours makes with a compiler in Python, over NVIDIA's libraries in `toolkit`; `None`: it is not there.
+/// What a script of ours makes with a compiler in Python, over NVIDIA's libraries in `toolkit`; `None`: it is not
+/// there.
 pub(crate) fn by_python(python: &Path, toolkit: &Path, module: &str, script: &str, count: u32) -> Option<Vec<(String, String)>> {
     if !run(Command::new(python).args(["-c", &format!("import {module}")])) {
         println!("skipped: {} has no {module}", python.display());
