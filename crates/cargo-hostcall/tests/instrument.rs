@@ -9,6 +9,7 @@ use hostcall::Server;
 use hostcall_build::{BuildError, DeviceToolchain, ProgramSpec, Target, build_program};
 use hostcall_stream::handlers::{BankConflicts, Banks, ByKernel, CacheLines, HeatMap, Intervals, LineUse, Steps};
 use hostcall_stream::{Access, AccessKind, Handler, Interval, Message, Step, StepKind, Streams};
+use object::{Object as _, ObjectSymbol as _};
 use offload::{Args, Device, Launch, Program, Queue};
 use support::Ran;
 
