@@ -32,7 +32,7 @@ const ERRORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("hostcall-abi", &["CallError", "DecodeError", "Error", "GeometryError"]),
-    ("hostcall-build", &["BuildError", "ParseInstrumentError"]),
+    ("hostcall-build", &["BuildError", "ParseInstrumentError", "PtxError"]),
     ("hostcall-error", &["Forked"]),
     ("hostcall-idl", &["Error", "ErrorKind", "Errors", "NamespaceError", "UnknownLanguage"]),
     ("hostcall-image", &["BundleError"]),

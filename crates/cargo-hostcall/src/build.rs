@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use hostcall_build::{Instrument, Machine, NVPTX_ARCH, ProgramBundle, Ptxas, Target};
 use offload::{Image, ImageKind};
+use regex_lite::Regex;
 
-use crate::Outcome;
 use crate::cargo::{self, Selection};
+use crate::{Outcome, ptx};
 
 /// What to build, and for what.
 #[derive(clap::Args)]
@@ -16,8 +17,9 @@ pub(crate) struct Arguments {
     /// Devices to build for: sim, nvptx, cubin:sm_NN, amdgpu, amdgpu:gfxNNN, all, separated by commas
     #[arg(long = "for", value_name = "LIST", default_value = "sim,nvptx", value_parser = targets)]
     targets: Targets,
-    /// Directory for the images [default: target/hostcall]
-    #[arg(long, short, value_name = "DIR")]
+    /// Directory for the images [default: target/hostcall]; of FILE the file that is made: PTX, or machine code if it
+    /// is called *.cubin [default: FILE.probed.ptx]
+    #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Also check the programs as a GPU's code: what only this machine's processor has is an error
     #[arg(long, conflicts_with = "tests")]
@@ -35,6 +37,12 @@ pub(crate) struct Arguments {
     /// of these, and kernel=NAME for kernels that are meant [default: all]
     #[arg(long, value_name = "LIST")]
     instrument: Option<Instrument>,
+    /// Only kernels of FILE in whose names this regular expression finds something. May be given several times
+    #[arg(long, value_name = "REGEX", requires = "file")]
+    kernel: Vec<Regex>,
+    /// PTX that another compiler made, to be instrumented, instead of a package to be built
+    #[arg(value_name = "FILE", requires = "instrument", conflicts_with_all = ["targets", "check_gpu", "tests"])]
+    file: Option<PathBuf>,
     #[command(flatten)]
     selection: Selection,
 }
@@ -48,7 +56,11 @@ fn targets(text: &str) -> Result<Targets, String> {
 
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { targets: Targets(targets), output, check_gpu, tests, lib, test, instrument, selection } = arguments;
+    let Arguments { targets: Targets(targets), output, check_gpu, tests, lib, test, instrument, kernel, file, selection } = arguments;
+    if let (Some(file), Some(instrument)) = (&file, &instrument) {
+        let wanted = ptx::Wanted { instrument, kernels: &kernel, output: output.as_deref() };
+        return ptx::run(file, &wanted);
+    }
     if let Some(Target::Nvptx { arch }) = targets.iter().find(|target| matches!(target, Target::Nvptx { arch } if arch != NVPTX_ARCH)) {
         return Err(format!(
             "PTX of programs with std is for {NVPTX_ARCH} and every later GPU, {arch} included: write `--for nvptx`, or `--for cubin:{arch}` for machine code"

@@ -19,6 +19,7 @@ mod kernel;
 mod launch;
 mod new;
 mod options;
+mod ptx;
 mod run;
 mod screen;
 mod setup;
@@ -55,7 +56,7 @@ enum Command {
     /// Runs a package's tests on a device
     Test(Box<test::Arguments>),
     /// Builds programs for devices
-    Build(build::Arguments),
+    Build(Box<build::Arguments>),
     /// Compiles C for devices, as clang does, and links it to a program
     Cc(cc::Arguments),
     /// Makes a new package: a program, or with --kernel a kernel and the program that launches it
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(arguments),
         Command::Run(arguments) => run::run(*arguments, rest),
         Command::Test(arguments) => test::run(*arguments, rest),
-        Command::Build(arguments) => build::run(arguments),
+        Command::Build(arguments) => build::run(*arguments),
         Command::Cc(arguments) => cc::run(arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Config(arguments) => config::run(*arguments),

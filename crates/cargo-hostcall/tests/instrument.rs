@@ -9,6 +9,7 @@ use hostcall::Server;
 use hostcall_build::{BuildError, DeviceToolchain, ProgramSpec, Target, build_program};
 use hostcall_stream::handlers::{BankConflicts, Banks, ByKernel, CacheLines, HeatMap, Intervals, LineUse, Steps};
 use hostcall_stream::{Access, AccessKind, Handler, Interval, Message, Step, StepKind, Streams};
+use object::{Object as _, ObjectSymbol as _};
 use offload::{Args, Device, Launch, Program, Queue};
 use support::Ran;
 
@@ -348,4 +349,80 @@ fn a_list_that_means_nothing_is_refused_before_anything_is_built() {
     let ran = cargo_hostcall(&["run", "--instrument", "acess"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("`acess` is none of access, blocks, loops, barriers and kernel=NAME"), "{}", ran.stderr);
+}
+
+/// What `nvcc --ptx -lineinfo` makes of a kernel, or nearly.
+const PTX: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rows(.param .u64 p)
+{
+	.reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<5>;
+	.loc 1 41 9
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd2, %rd1;
+	mov.u32 %r1, %tid.x;
+	setp.lt.u32 %p1, %r1, 7;
+	mul.wide.u32 %rd3, %r1, 4;
+	add.s64 %rd4, %rd2, %rd3;
+	@%p1 ld.global.u32 %r2, [%rd4+128];
+	bar.sync 0;
+	.loc 1 43 5
+	st.global.u32 [%rd4], %r2;
+	ret;
+}
+.visible .entry others(.param .u64 p) { ret; }
+	.file 1 \"rows.cu\"
+";
+
+#[test]
+fn ptx_of_another_compiler_is_instrumented_and_assembled() {
+    if let Err(error) = DeviceToolchain::find() {
+        println!("skipped: {error}");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+    std::fs::write(path("rows.ptx"), PTX).expect("written");
+    let build = ["build", "--instrument", "access,blocks,barriers", "--kernel", "^row", &path("rows.ptx")];
+    let ran = cargo_hostcall(&build).succeeded();
+    let said = ran.text();
+    assert!(said.contains("rows.probed.ptx\n  for sm_80, kernels rows; 2 accesses; 1 step; 1 barrier; "), "{said}");
+    let made = std::fs::read_to_string(path("rows.probed.ptx")).expect("PTX");
+    for name in ["call.uni __hostcall_probe_access", "__HOSTCALL_STREAM__Access", "__hostcall_device", "__hostcall_rings", "__hostcall_abi"]
+    {
+        assert!(made.contains(name), "no {name}");
+    }
+    assert!(made.contains("\n.visible .entry others(.param .u64 p) { ret; }\n"));
+    if let Err(error) = hostcall_build::Ptxas::find() {
+        println!("not assembled: {error}");
+        return;
+    }
+    cargo_hostcall(&[&build[..], &["-o", &path("rows.cubin")]].concat()).succeeded();
+    let cubin = std::fs::read(path("rows.cubin")).expect("machine code");
+    let file = object::File::parse(&*cubin).expect("an ELF file");
+    let names: Vec<&str> = file.symbols().filter_map(|symbol| symbol.name().ok()).collect();
+    for name in ["rows", "others", "__HOSTCALL_STREAM__Access", "__HOSTCALL_SCHEMA__Access", "__hostcall_device"] {
+        assert!(names.contains(&name), "no {name} in {names:?}");
+    }
+    assert!(names.iter().any(|name| name.starts_with("__HOSTCALL_SITE__probe_")));
+}
+
+#[test]
+fn what_has_no_ptx_is_refused_by_name_and_needs_no_toolchain() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("k.cubin");
+    let name = file.to_str().expect("UTF-8");
+    let cubin = [&b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0"[..], &190u16.to_le_bytes(), &[0; 44]].concat();
+    std::fs::write(&file, cubin).expect("written");
+    let ran = cargo_hostcall(&["build", "--instrument", "access", name]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("k.cubin: a cubin is machine code without PTX"), "{}", ran.stderr);
+    std::fs::write(&file, "int main() {}").expect("written");
+    let ran = cargo_hostcall(&["build", "--instrument", "access", name]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("line 1: `int` outside of functions"), "{}", ran.stderr);
+    // A file is for `--instrument`, and `--kernel` is for a file.
+    assert_eq!(cargo_hostcall(&["build", name]).code, Some(2));
+    assert_eq!(cargo_hostcall(&["build", "--instrument", "access", "--kernel", "x"]).code, Some(2));
 }

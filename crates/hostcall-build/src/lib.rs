@@ -10,7 +10,8 @@
 //! * [`build_program`]: for tools.
 //! * [`std_program`], [`build_std_program`] and [`Sysroot`]: the same for ordinary programs, with `fn main()` and std.
 //! * [`doctor`](doctor()) and [`setup`](setup()): which pieces this machine has, and installing those it lacks.
-//! * [`ptx`]: reading PTX text, for tests that check what a kernel was compiled to.
+//! * [`ptx`]: PTX that other compilers made, with hostcall's calls put into it; and reading PTX text, for tests that
+//!   check what a kernel was compiled to.
 //!
 //! Nothing here runs in a kernel or serves one.
 

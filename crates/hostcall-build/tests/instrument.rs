@@ -116,6 +116,8 @@ fn each_access_of_a_kernel_has_one_call_before_it() {
     }
     let pair = ptx.functions.iter().find(|function| function.name.contains("4pair")).expect("the function");
     assert_eq!(pair.calls().filter(|called| *called == ACCESS).count(), 2);
+    // It is PTX like any other, and has all of this already.
+    assert_eq!(hostcall_build::ptx::reads_as_it_is(&image.bytes), Ok(true));
     // The call is before the access: an address that is at fault has been told.
     let body: Vec<&str> = ptx.function("histogram").expect("the kernel").instructions().map(|one| one.opcode.as_str()).collect();
     let at = |start: &str| body.iter().rposition(|opcode| opcode.starts_with(start)).expect("it is there");

@@ -1,14 +1,31 @@
-//! Reading PTX text: which functions it has, and their instructions in order.
+//! PTX: what others compiled, with hostcall's calls in it ([`instrument`]); and reading it for tests.
 //!
-//! This is for tests that check what a kernel was compiled to ("no `membar`", "two ballots, one on each side of the
+//! [`Ptx`] is for tests that check what a kernel was compiled to ("no `membar`", "two ballots, one on each side of the
 //! branch"). It reads what LLVM writes, and inline assembly in it; it is not a PTX assembler and accepts what is not
-//! PTX.
+//! PTX. What instruments has a reader of its own, which is exact, and which tests compare with this one.
 //!
 //! ```
 //! let ptx = hostcall_build::ptx::Ptx::parse(".version 8.4\n.target sm_70\n.visible .entry f()\n{\n  ret;\n}\n");
 //! let f = ptx.function("f").unwrap();
 //! assert!(f.is_entry && f.matching("ret").count() == 1);
 //! ```
+
+mod access;
+mod error;
+mod file;
+mod flow;
+mod insert;
+mod library;
+mod module;
+mod ours;
+mod read;
+mod sites;
+mod token;
+
+pub use error::PtxError;
+pub use file::reads_as_it_is;
+pub use insert::{Chosen, Instrumented, instrument};
+pub use library::Library;
 
 /// A PTX module.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +77,7 @@ impl Ptx {
     /// Reads a module.
     pub fn parse(text: &str) -> Ptx {
         let mut ptx = Ptx::default();
-        let text = without_comments(text);
+        let text = without_lines(&without_comments(text));
         let directive = |name: &str| {
             text.lines().find_map(|line| line.trim().strip_prefix(name)).map(|rest| rest.trim().to_owned()).unwrap_or_default()
         };
@@ -184,6 +201,12 @@ fn without_comments(text: &str) -> String {
         };
     }
     out + rest
+}
+
+/// Without what says of which line of a source something is: it ends with its own line, and not with a semicolon.
+fn without_lines(text: &str) -> String {
+    let says = |line: &&str| ![".loc", ".file"].iter().any(|directive| line.trim_start().starts_with(directive));
+    text.split_inclusive('\n').filter(says).collect()
 }
 
 /// The next function with a body: its header from the directive on, what is between its braces, and what follows.
@@ -347,6 +370,15 @@ $L__BB0_1:
         assert_eq!(demo.calls().collect::<Vec<_>>(), ["helper"]);
         assert_eq!(ptx.reachable("demo").len(), 2);
         assert_eq!(demo.blocks().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 3, 1]);
+    }
+
+    #[test]
+    fn lines_of_a_source_hide_no_instruction() {
+        let ptx = Ptx::parse(
+            ".entry f()\n{\n.loc 1 7 3\n\tld.global.u32 %r1, [%rd1];\n\t.loc 1 8 3, function_name $x, inlined_at 1 7 3\n$L:\n\t.loc\t1 9 1\n\t{ // callseq\n\t.reg .b32 x; ret;\n}\n}\n",
+        );
+        let opcodes: Vec<_> = ptx.functions[0].instructions().map(|instruction| instruction.opcode.as_str()).collect();
+        assert_eq!(opcodes, ["ld.global.u32", "ret"]);
     }
 
     #[test]
