@@ -12,6 +12,7 @@ mod define;
 mod environment;
 mod files;
 mod listing;
+pub(crate) mod llvm_libc;
 mod opening;
 mod process;
 mod socket;

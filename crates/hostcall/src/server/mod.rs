@@ -524,8 +524,19 @@ impl Server {
             attached.number(slot)?;
         }
         attached.number_unknown(&self.parts.core.registry)?;
+        self.serve_rpc(&attached)?;
         attached.describe()?;
         list.push(attached);
+        Ok(())
+    }
+
+    /// Serves the client of LLVM's wire that a program has, if it has one.
+    fn serve_rpc(&self, attached: &Attached) -> Result<(), AttachError> {
+        if attached.has_rpc() {
+            // What blocks goes on there.
+            self.parts.core.pool.warm_up().map_err(AttachError::Thread)?;
+            attached.serve_rpc(&self.parts.plan, &self.parts.builtins, self.parts.core.threads())?;
+        }
         Ok(())
     }
 

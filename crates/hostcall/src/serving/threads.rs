@@ -300,10 +300,21 @@ impl Core {
             for share in &served.shares {
                 swept += share.sweep(served, worker, Audit::Few);
             }
+            swept += self.sweep_rpc(served, None);
         }
         // Nobody says when a wave looks again.
         worker.forget();
         swept.taken > 0
+    }
+
+    /// Looks at the ports of the client of LLVM's wire that a program has: those of one share, or all.
+    #[inline(always)]
+    fn sweep_rpc(&self, served: &Arc<Served>, share: Option<usize>) -> Swept {
+        match (served.rpc(), share) {
+            (None, _) => Swept::default(),
+            (Some(rpc), Some(share)) => rpc.sweep(served, &self.pool, share),
+            (Some(rpc), None) => rpc.sweep_all(served, &self.pool),
+        }
     }
 
     /// The life of serving thread `index`.
@@ -335,6 +346,7 @@ impl Core {
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
                 swept += served.shares[index].sweep(served, worker, Audit::Few);
+                swept += self.sweep_rpc(served, Some(index));
             }
             if !pace.next(swept.taken) {
                 continue;
@@ -351,6 +363,7 @@ impl Core {
                 let mut last = Swept::default();
                 for served in view.buffers.iter() {
                     last += served.shares[index].sweep(served, worker, Audit::Many(u32::MAX));
+                    last += self.sweep_rpc(served, Some(index));
                 }
                 if last.busy {
                     // Who is at the ports may have come before what this thread was woken for.
@@ -429,6 +442,7 @@ impl Core {
                 for share in &served.shares {
                     swept += share.sweep(served, worker, Audit::Many(16));
                 }
+                swept += self.sweep_rpc(served, None);
             }
             self.linger(swept.taken, view, &mut quiet);
             let is_too_much = swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY);

@@ -22,6 +22,7 @@ use crate::service::{Definition, Service};
 pub use crate::serving::threads::Turns;
 use crate::wire::PortBuffer;
 
+pub use crate::rpc::mock::{RpcClient, RpcPort};
 pub use arch::{Lanes, MockArch};
 pub use image::MemoryImage;
 pub use raw::RawPorts;
