@@ -344,7 +344,7 @@ pub(crate) struct Parts {
     plan: BufferPlan,
     /// Where its threads run.
     place: Option<Place>,
-    builtins: Builtins,
+    pub(crate) builtins: Builtins,
     /// What was reported of buffers that have been removed, and nobody has collected.
     left: Mutex<KernelReport>,
     /// Whether its threads have been ended.

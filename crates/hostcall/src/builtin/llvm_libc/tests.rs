@@ -10,26 +10,16 @@ use crate::wire::PortBuffer;
 use crate::{Access, Awake, BufferHandle, Limits, Server, ServerBuilder, Sink};
 
 /// What was printed.
-#[derive(Clone, Default)]
 struct Printed(Arc<Mutex<Vec<u8>>>);
 
 impl Printed {
-    fn sink(&self) -> Sink {
-        Sink::writer(self.clone())
+    fn new() -> (Sink, Self) {
+        let (sink, text) = Sink::buffer();
+        (sink, Self(text))
     }
 
     fn text(&self) -> String {
         String::from_utf8(lock(&self.0).clone()).unwrap()
-    }
-}
-
-impl std::io::Write for Printed {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        lock(&self.0).extend(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 
@@ -44,8 +34,8 @@ struct Host {
 
 /// A server with a client of so many ports, whose waves have so many lanes.
 fn host_of(builder: ServerBuilder, layout: Layout, ports: u32, lanes: u32) -> Host {
-    let (out, err) = (Printed::default(), Printed::default());
-    let server = builder.threads(2).stdout(out.sink()).stderr(err.sink()).start().unwrap();
+    let ((to_out, out), (to_err, err)) = (Printed::new(), Printed::new());
+    let server = builder.threads(2).stdout(to_out).stderr(to_err).start().unwrap();
     let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(1, 32) };
     let buffer = server.add_buffer(PortBuffer::in_process(geometry).unwrap());
     let client = RpcClient::served(&server, &buffer, layout, ports, lanes, 1 << 20);
