@@ -22,6 +22,7 @@ pub(crate) struct Shape {
 /// The shared memory of one client.
 pub(crate) struct Memory {
     base: NonNull<u8>,
+    layout: Layout,
     areas: Areas,
     shape: Shape,
     /// What the host last wrote into each port's mailbox: 0 or 1.
@@ -44,7 +45,7 @@ impl Memory {
     pub(crate) unsafe fn new(base: NonNull<u8>, layout: &Layout, shape: Shape, keep: Box<dyn Any + Send + Sync>) -> Self {
         assert!(shape.lanes <= 64 && base.cast::<u64>().is_aligned(), "lanes of a mask, and words that are whole");
         let told = (0..shape.ports).map(|_| AtomicU32::new(0)).collect();
-        Self { base, areas: layout.areas(shape.ports, shape.lanes), shape, told, _keep: keep }
+        Self { base, layout: *layout, areas: layout.areas(shape.ports, shape.lanes), shape, told, _keep: keep }
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -119,6 +120,28 @@ impl Memory {
         let [low, high, opcode] = [0, 4, 8].map(|part| self.word32(at + part, port, HEADER_BYTES).load(Ordering::Relaxed));
         let lanes = u64::MAX >> (64 - self.shape.lanes.max(1));
         ((u64::from(high) << 32 | u64::from(low)) & lanes, opcode)
+    }
+
+    /// LLVM's own object of the host's side, `rpc::Process<true>`, over this memory.
+    pub(crate) fn server_object(&self) -> Vec<u64> {
+        // It is the client's with its mailboxes exchanged.
+        let Areas { to_client, to_host, .. } = self.areas;
+        let exchanged = Areas { to_client: to_host, to_host: to_client, ..self.areas };
+        let mut bytes = vec![0; self.layout.client_bytes];
+        self.layout.write_client(self.shape.ports, self.base.as_ptr().expose_provenance() as u64, &exchanged, &mut bytes);
+        let (words, []) = bytes.as_chunks::<8>() else { unreachable!("a client is whole words") };
+        words.iter().map(|word| u64::from_ne_bytes(*word)).collect()
+    }
+
+    /// What the host last wrote into a port's mailbox.
+    pub(crate) fn told(&self, port: u32) -> u32 {
+        // Only who has the port asks.
+        self.told[port as usize].load(Ordering::Relaxed)
+    }
+
+    /// Somebody else has written the host's mailbox of a port: this was the last.
+    pub(crate) fn was_told(&self, port: u32, last: u32) {
+        self.told[port as usize].store(last & 1, Ordering::Relaxed);
     }
 
     /// A copy of a lane's packet.

@@ -13,6 +13,7 @@ use hostcall_abi::llvm_rpc::{Areas, HEADER_BYTES, Layout, PACKET_BYTES, PACKET_W
 use super::{Memory, Packet, Rpc, Shape, lanes};
 use crate::builtin::llvm_libc::Libc;
 use crate::server::{BufferHandle, Server};
+use crate::tenant::Thing;
 
 /// After so long nobody answers any more: the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -45,6 +46,11 @@ impl RpcClient {
         let libc = Libc::new(&server.parts.builtins, (1 << 20, heap));
         assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, server.parts.core.threads())), "another client is served");
         Self(Arc::new(Shared { words, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
+    }
+
+    /// Bytes of clients' messages that are kept for the program of a port buffer.
+    pub fn bytes_kept(buffer: &BufferHandle) -> u64 {
+        buffer.0.tenant.has(Thing::Byte)
     }
 
     /// All of the shared memory, for those who write there what they like.

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll, Waker};
 
 pub(crate) use memory::{Memory, Packet, Shape};
-pub(crate) use port::{Bytes, Port, Quota, lanes, on_the_pool};
+pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
 use port::{TURN, Turn};
 
 use crate::builtin::llvm_libc::Libc;

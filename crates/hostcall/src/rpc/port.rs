@@ -4,6 +4,7 @@
 //! packets to become the host's, and for a thread that may block. It is polled by whoever finds that its packets are.
 
 use std::cell::Cell;
+use std::ffi::c_void;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -101,6 +102,24 @@ impl Bytes {
     }
 }
 
+/// LLVM's own object of a port on the host's side, `rpc::Port<true>`.
+#[repr(C)]
+struct LlvmPort {
+    process: *mut u64,
+    lane_mask: u64,
+    lane_size: u32,
+    index: u32,
+    out: u32,
+    receive: bool,
+    owns_buffer: bool,
+}
+
+const _: () = assert!(size_of::<LlvmPort>() == 32 && std::mem::offset_of!(LlvmPort, owns_buffer) == 29);
+
+/// Who serves ports by LLVM's own header: a function that gets an `rpc::Server::Port` and how many lanes it has, and
+/// returns an `rpc::Status`.
+pub(crate) type Callback = Arc<dyn Fn(*mut c_void, u32) -> u32 + Send + Sync>;
+
 /// A port that a client has opened.
 pub(crate) struct Port {
     memory: Arc<Memory>,
@@ -187,6 +206,26 @@ impl Port {
         let answers: Vec<_> = lanes(self.mask).map(|lane| answer(lane, self.packet(lane))).collect();
         let mut answers = answers.into_iter();
         self.send(|_| answers.next().unwrap_or_default()).await;
+    }
+
+    /// Lets somebody serve it who knows LLVM's own object of a port. It waits for the client on this thread, and trusts
+    /// what the client writes.
+    pub(crate) fn served_by(&mut self, callback: &Callback) -> u32 {
+        let Self { memory, index, owns, received, .. } = self;
+        let mut process = memory.server_object();
+        let mut port = LlvmPort {
+            process: process.as_mut_ptr(),
+            lane_mask: 1,
+            lane_size: memory.shape().lanes,
+            index: *index,
+            out: memory.told(*index),
+            receive: *received,
+            owns_buffer: *owns,
+        };
+        let status = callback((&raw mut port).cast(), memory.shape().lanes);
+        memory.was_told(*index, port.out);
+        (*received, *owns) = (port.receive, port.owns_buffer);
+        status
     }
 
     /// Receives bytes of each lane, over as many exchanges as the longest of them takes. For those of lanes that say no

@@ -16,6 +16,7 @@ use crate::policy::{Denial, Policy};
 use crate::record::KernelReport;
 use crate::record::stats::Stats;
 use crate::record::trace::Trace;
+use crate::rpc::Callback;
 use crate::service::registry::{RegisterError, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
@@ -80,6 +81,16 @@ pub enum ServerError {
 
 hostcall_error::readable!(ServerError);
 
+/// A function that is not shown.
+#[derive(Default)]
+struct RpcCallback(Option<Callback>);
+
+impl std::fmt::Debug for RpcCallback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Some(_)" } else { "None" })
+    }
+}
+
 /// How a server is set up. See [`Server::builder`].
 #[derive(Debug, Default)]
 #[must_use = "nothing is served until `start`"]
@@ -100,6 +111,7 @@ pub struct ServerBuilder {
     pub(crate) stdout: Option<Sink>,
     pub(crate) stderr: Option<Sink>,
     pub(crate) stdin: Input,
+    rpc_callback: RpcCallback,
     #[cfg(feature = "tokio")]
     runtime: Option<tokio::runtime::Handle>,
 }
@@ -220,6 +232,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Who is asked for opcodes of LLVM's `rpc.h` that the server does not have: with an `rpc::Server::Port` and its
+    /// lanes, on a thread that may block. It returns an `rpc::Status`.
+    #[doc(hidden)]
+    pub fn rpc_callback(mut self, callback: impl Fn(*mut std::ffi::c_void, u32) -> u32 + Send + Sync + 'static) -> Self {
+        self.rpc_callback = RpcCallback(Some(Arc::new(callback)));
+        self
+    }
+
     /// Starts the threads.
     ///
     /// # Errors
@@ -258,7 +278,7 @@ impl ServerBuilder {
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
         let console = if can_help { console.written_by_waves() } else { console };
-        let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?;
+        let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?.rpc_callback(self.rpc_callback.0);
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
         let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());

@@ -498,6 +498,17 @@ impl Call {
     }
 
     async fn unknown(self, mut port: Port) {
+        /// LLVM's `RPC_SUCCESS` and `RPC_UNHANDLED_OPCODE`.
+        const SUCCESS: u32 = 0;
+        const UNHANDLED: u32 = 0x1001;
+        if let Some(callback) = &self.libc.builtins.rpc_callback {
+            on_the_pool().await;
+            match port.served_by(callback) {
+                SUCCESS => return,
+                UNHANDLED => {}
+                code => return self.report(code, format_args!("opcode {:#010x}: the RPC callback returned {code:#x}", self.opcode)),
+            }
+        }
         port.receive().await;
         self.report(self.opcode, format_args!("opcode {:#010x} is not served: its lanes get zeros", self.opcode));
         port.send_word(|_| 0).await;
