@@ -230,5 +230,6 @@ impl Rpc {
             let old = std::mem::replace(&mut *self.slot(port), Slot::Closed);
             drop(old);
         }
+        self.libc.end();
     }
 }

@@ -86,8 +86,9 @@ impl Bytes {
             return;
         }
         if self.data.len() + left > self.data.capacity() {
-            // What fits into the first packet takes no more than the client has of it.
-            let more = self.data.capacity().max(256).min(usize::try_from(self.size).unwrap_or(usize::MAX)).max(left);
+            // Twice as much each time, and no more than what is still to come.
+            let rest = usize::try_from(self.size - self.data.len() as u64).unwrap_or(usize::MAX);
+            let more = self.data.capacity().max(256).min(rest).max(left);
             match Claim::of(quota.tenant.clone(), Thing::Byte, more as u64, quota.most) {
                 Some(claim) => self.claims.push(claim),
                 None => {

@@ -75,6 +75,11 @@ impl Libc {
         Self { builtins: builtins.clone(), streams, input, heap }
     }
 
+    /// The program has ended.
+    pub(crate) fn end(&self) {
+        self.streams.end();
+    }
+
     /// What a client has opened a port for.
     pub(crate) fn session(self: &Arc<Self>, served: &Arc<Served>, port: Port, opcode: u32) -> Session {
         let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && opcode::name(opcode).is_some();
@@ -235,23 +240,27 @@ impl Call {
         let mut claims = Vec::new();
         for (lane, packet) in asked {
             let size = packet[0].min(self.quota().most);
-            let Some(claim) = Claim::of(self.served.tenant.clone(), Thing::Byte, size, self.quota().most) else { continue };
-            claims.push(claim);
-            let size = usize::try_from(size).unwrap_or(0);
-            all[lane as usize] = match Which::marked(packet[1]) {
+            let Some(mut claim) = Claim::of(self.served.tenant.clone(), Thing::Byte, size, self.quota().most) else { continue };
+            let room = usize::try_from(size).unwrap_or(0);
+            let mut bytes = match Which::marked(packet[1]) {
                 Which::Input => {
                     let source = Waiting(self.libc.builtins.standard.source(), &self.served);
-                    self.take(&source, &mut lock(&self.libc.input), size)
+                    self.take(&source, &mut lock(&self.libc.input), room)
                 }
                 Which::File(handle) => self.libc.streams.get(handle).map_or_else(
                     |_| Vec::new(),
                     |stream| {
                         let (file, mut state) = stream.parts();
-                        self.take(file, &mut state, size)
+                        self.take(file, &mut state, room)
                     },
                 ),
                 Which::Output | Which::Error => Vec::new(),
             };
+            // Until the client has them, what came is kept, and not what could have come.
+            bytes.shrink_to_fit();
+            claim.give_back(size.saturating_sub(bytes.len() as u64));
+            claims.push(claim);
+            all[lane as usize] = bytes;
         }
         port.send_bytes(&all).await;
         if self.opcode == LIBC_READ_FROM_STREAM {

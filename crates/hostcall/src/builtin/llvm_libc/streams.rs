@@ -225,12 +225,18 @@ impl Stream {
     }
 }
 
-/// The streams of one program.
-#[derive(Debug, Default)]
-pub(super) struct Streams(Mutex<HashMap<u64, Arc<Stream>>>);
+/// The streams of one program, until it ends.
+#[derive(Debug)]
+pub(super) struct Streams(Mutex<Option<HashMap<u64, Arc<Stream>>>>);
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self(Mutex::new(Some(HashMap::new())))
+    }
+}
 
 impl Streams {
-    fn list(&self) -> MutexGuard<'_, HashMap<u64, Arc<Stream>>> {
+    fn list(&self) -> MutexGuard<'_, Option<HashMap<u64, Arc<Stream>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -239,21 +245,29 @@ impl Streams {
         let bits = mode_bits(mode).ok_or(errno::EINVAL)?;
         let handle = open_file(policy, files, tenant, path, bits)?;
         let file = files.file(tenant, handle)?;
-        self.list().insert(handle, Arc::new(Stream { file, state: Mutex::default() }));
+        let stream = Arc::new(Stream { file, state: Mutex::default() });
+        self.list().as_mut().ok_or(errno::EBADF)?.insert(handle, stream);
         Ok(word_of(handle))
     }
 
     /// The stream of a handle.
     pub(super) fn get(&self, handle: u64) -> Result<Arc<Stream>, u32> {
-        self.list().get(&handle).cloned().ok_or(errno::EBADF)
+        self.list().as_ref().and_then(|list| list.get(&handle)).cloned().ok_or(errno::EBADF)
     }
 
     /// Closes it.
     pub(super) fn close(&self, files: &FileTable, tenant: &Tenant, handle: u64) -> Result<(), u32> {
-        let stream = self.list().remove(&handle).ok_or(errno::EBADF)?;
+        let stream = self.list().as_mut().and_then(|list| list.remove(&handle)).ok_or(errno::EBADF)?;
         files.remove(tenant, handle)?;
         drop(stream);
         Ok(())
+    }
+
+    /// The program has ended: nothing is open, and nothing is opened any more.
+    pub(super) fn end(&self) {
+        let all = self.list().take();
+        // Closing may take a while: not under the lock.
+        drop(all);
     }
 }
 

@@ -243,6 +243,17 @@ fn files_are_written_and_read_as_streams_of_c() {
 }
 
 #[test]
+fn what_a_program_has_open_is_closed_when_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(Server::without_device().dir(folder.path(), "/data", Access::ReadWrite).unwrap(), 1);
+    let files = [0; 3].map(|_| fopen(&host.client, "/data/a", "a"));
+    assert!(!files.contains(&0));
+    assert_eq!(host.buffer.0.tenant.has(Thing::Descriptor), 3);
+    host.server.remove_buffer(&host.buffer).unwrap();
+    assert_eq!(host.buffer.0.tenant.has(Thing::Descriptor), 0);
+}
+
+#[test]
 fn what_is_not_granted_is_refused_as_c_refuses_and_told() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a"), "text").unwrap();
@@ -365,6 +376,8 @@ fn memory_is_given_out_and_taken_back() {
     let mut port = host.client.open(LIBC_FREE, all(32));
     port.send_words(|lane| [addresses[lane as usize]]);
     drop(port);
+    // Nobody waits for an answer to it.
+    assert!(host.server.collect().is_success());
     addresses.sort_unstable();
     addresses.dedup();
     assert_eq!(addresses.len(), 32);
