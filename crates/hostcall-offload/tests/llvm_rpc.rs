@@ -78,7 +78,11 @@ fn the_system_s_compiler_makes_such_programs_as_well() {
 fn a_client_of_another_size_is_refused_with_its_size() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("other.c");
-    std::fs::write(&source, "#include <OffloadKernel.h>\nchar __llvm_rpc_client[560];\nOFFLOAD_KERNEL1(hello, uint64_t *, out) { *out = 1; }\n").unwrap();
+    std::fs::write(
+        &source,
+        "#include <OffloadKernel.h>\nchar __llvm_rpc_client[560];\nOFFLOAD_KERNEL1(hello, uint64_t *, out) { *out = 1; }\n",
+    )
+    .unwrap();
     let image = common::image(folder.path(), &source, false);
     let program = program(folder.path(), "llvm_rpc", &[example("llvm_rpc.c")]);
     let output = command(&program).arg(image).output().unwrap();
@@ -98,7 +102,18 @@ fn such_programs_compile_for_gpus() {
     ];
     for target in targets {
         let mut compile = Command::new("clang++-22");
-        compile.args(target).args(["-nogpulib", "-fno-exceptions", "-ffreestanding", "-nostdlibinc", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O2", "-I"]);
+        compile.args(target).args([
+            "-nogpulib",
+            "-fno-exceptions",
+            "-ffreestanding",
+            "-nostdlibinc",
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-O2",
+            "-I",
+        ]);
         let out = folder.path().join("device");
         succeed(compile.arg(liboffload().join("include")).arg(example("llvm_rpc_kernel.cpp")).arg("-o").arg(&out));
         let code = std::fs::read(&out).unwrap();

@@ -14,9 +14,9 @@
 //! that breaks the protocol gets answers that make no sense, on the ports on which it does so.
 
 mod memory;
-mod port;
 #[cfg(any(test, feature = "test-utils"))]
 pub(crate) mod mock;
+mod port;
 
 use std::fmt;
 use std::future::Future;

@@ -278,7 +278,8 @@ impl ServerBuilder {
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
         let console = if can_help { console.written_by_waves() } else { console };
-        let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?.rpc_callback(self.rpc_callback.0);
+        let builtins =
+            Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?.rpc_callback(self.rpc_callback.0);
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
         let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());

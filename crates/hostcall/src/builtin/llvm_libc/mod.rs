@@ -327,7 +327,9 @@ impl Call {
         };
         match (which, self.opcode) {
             // All of them.
-            (Which::File(0), LIBC_FFLUSH) => status([1, 2].iter().try_for_each(|&number| builtins.console.flush_of(&self.served.tenant, number))),
+            (Which::File(0), LIBC_FFLUSH) => {
+                status([1, 2].iter().try_for_each(|&number| builtins.console.flush_of(&self.served.tenant, number)))
+            }
             (Which::Output, LIBC_FFLUSH) => status(builtins.console.flush_of(&self.served.tenant, 1)),
             (Which::Error, LIBC_FFLUSH) => status(builtins.console.flush_of(&self.served.tenant, 2)),
             (Which::Output | Which::Error, LIBC_FEOF | LIBC_FERROR | LIBC_CLEARERR) => 0,

@@ -417,7 +417,10 @@ fn addresses_of_functions_are_never_called() {
         assert_eq!(port.recv_word(), [0]);
     }
     let report = host.server.collect();
-    assert_eq!(report.handler_failures.iter().map(|failure| &*failure.service).collect::<Vec<_>>(), ["LIBC_HOST_CALL", "OFFLOAD_HOST_CALL"]);
+    assert_eq!(
+        report.handler_failures.iter().map(|failure| &*failure.service).collect::<Vec<_>>(),
+        ["LIBC_HOST_CALL", "OFFLOAD_HOST_CALL"]
+    );
 }
 
 #[test]
@@ -439,7 +442,10 @@ fn calls_beyond_the_cap_fail_and_the_end_can_still_be_told() {
     let host = host(Server::without_device().limits(Limits::default().calls(2)), 1);
     assert_eq!([0; 3].map(|_| sent(&host.client, LIBC_WRITE_TO_STDOUT, b"text")), [4, 4, 0]);
     assert_eq!(printf(&host.client, LIBC_PRINTF_TO_STDOUT, None, "x", &[], &[]), FAILED);
-    assert_eq!((fopen(&host.client, "/x", "r"), asked(&host.client, LIBC_FEOF, [1]), asked(&host.client, LIBC_MALLOC, [1])), (0, FAILED, 0));
+    assert_eq!(
+        (fopen(&host.client, "/x", "r"), asked(&host.client, LIBC_FEOF, [1]), asked(&host.client, LIBC_MALLOC, [1])),
+        (0, FAILED, 0)
+    );
     let mut port = host.client.open(LIBC_EXIT, 1);
     port.send_words(|_| [0]);
     port.recv();
