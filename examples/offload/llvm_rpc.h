@@ -9,10 +9,6 @@
 
 #include <OffloadKernel.h>
 
-#if !defined(__NVPTX__) && !defined(__AMDGPU__)
-#include <sched.h>
-#endif
-
 namespace wire {
 
 struct Packet {
@@ -53,7 +49,6 @@ inline bool is_first(uint64_t mask) { return __gpu_is_first_in_lane(mask); }
 inline uint32_t from_first(uint64_t mask, uint32_t value) { return __gpu_read_first_lane_u32(mask, value); }
 inline bool any(uint64_t mask, bool value) { return __gpu_ballot(mask, value) != 0; }
 inline void together(uint64_t mask) { __gpu_sync_lane(mask); }
-inline void pause() { __gpu_thread_suspend(); }
 #else
 inline uint64_t lanes() { return 1; }
 inline uint32_t width() { return 1; }
@@ -62,8 +57,9 @@ inline bool is_first(uint64_t) { return true; }
 inline uint32_t from_first(uint64_t, uint32_t value) { return value; }
 inline bool any(uint64_t, bool value) { return value; }
 inline void together(uint64_t) {}
-inline void pause() { sched_yield(); }
 #endif
+/* In the simulator other lanes of the wave go on meanwhile. */
+inline void pause() { __gpu_thread_suspend(); }
 
 } // namespace wire
 
@@ -112,6 +108,8 @@ class Port {
     explicit Port(uint32_t opcode) : client(__llvm_rpc_client), mask(lanes()), index(0) {
         for (uint32_t next = 0;; next++) {
             index = from_first(mask, next % client.ports);
+            if (next > 0 && index == 0)
+                pause();
             uint32_t bit = 1u << index % 32, before = bit;
             if (is_first(mask))
                 before = __atomic_fetch_or(&client.locks[index / 32], bit, __ATOMIC_ACQUIRE);
