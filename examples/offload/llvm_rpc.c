@@ -30,9 +30,12 @@ static bool look(ol_device_handle_t device, void *data) {
     return true;
 }
 
-/* LLVM's objects of the host's side, as libc/shared/rpc.h lays them out. */
+/* LLVM's objects of the host's side, as libc/shared/rpc.h lays them out: of the version that the program has. */
 struct process {
     uint32_t ports;
+#ifdef LLVM_RPC_DOORBELL
+    void *doorbell;
+#endif
     const uint32_t *inbox;
     uint32_t *outbox;
     void *headers;

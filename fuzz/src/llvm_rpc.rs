@@ -181,7 +181,7 @@ pub fn run(data: &[u8]) {
                 for _ in 0..packets {
                     client.packet(port, 0)[0].store(word(&mut input), Ordering::Relaxed);
                     client.outbox(port).fetch_xor(1, Ordering::Relaxed);
-                    std::thread::yield_now();
+                    std::thread::sleep(std::time::Duration::from_micros(10));
                 }
             }
             _ => unchecked = PATIENCE,

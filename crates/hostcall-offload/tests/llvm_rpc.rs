@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{command, example, liboffload, program};
+use common::{command, example, liboffload, program, program_of};
 use hostcall_test_support::{has, succeed, text};
 
 const ITEMS: usize = 64;
@@ -20,8 +20,8 @@ fn image(folder: &Path, compiler: &str, define: &str) -> PathBuf {
 }
 
 /// Runs kernels: what is printed.
-fn run(folder: &Path, image: &Path, kernels: &[&str], grant: &str) -> String {
-    let program = program(folder, "llvm_rpc", &[example("llvm_rpc.c")]);
+fn run(folder: &Path, image: &Path, define: &str, kernels: &[&str], grant: &str) -> String {
+    let program = program_of(folder, "llvm_rpc", &[example("llvm_rpc.c")], false, &[define]);
     text(&succeed(command(&program).arg(image).args(kernels).env("OFFLOAD_GRANT", grant)).stdout)
 }
 
@@ -31,11 +31,13 @@ fn results(output: &str, kernel: &str) -> Vec<u64> {
     line.split(' ').map(|number| number.parse().unwrap_or_else(|_| panic!("{output}"))).collect()
 }
 
-fn all_kernels(folder: &Path, image: &Path) {
+/// Compiles the kernels and runs all of them.
+fn all_kernels(folder: &Path, compiler: &str, define: &str) {
+    let image = &image(folder, compiler, define);
     let data = folder.join("data");
     std::fs::create_dir_all(&data).unwrap();
     let kernels = ["hello", "files", "count", "memory", "own", "+callback", "own", "address", "leave"];
-    let output = run(folder, image, &kernels, &format!("dir={}::/data", data.display()));
+    let output = run(folder, image, define, &kernels, &format!("dir={}::/data", data.display()));
     for item in 0..ITEMS {
         let half = item as f64 / 2.0;
         let line = format!("hello from item {item}, half of which is {half:.1}: it is {}", if item % 2 == 0 { "even" } else { "odd" });
@@ -64,14 +66,14 @@ fn clang_s_programs_with_either_layout_of_the_client_are_served() {
     }
     for define in ["-DLLVM_RPC", "-DLLVM_RPC_DOORBELL"] {
         let folder = tempfile::tempdir().unwrap();
-        all_kernels(folder.path(), &image(folder.path(), "clang++-22", define));
+        all_kernels(folder.path(), "clang++-22", define);
     }
 }
 
 #[test]
 fn the_system_s_compiler_makes_such_programs_as_well() {
     let folder = tempfile::tempdir().unwrap();
-    all_kernels(folder.path(), &image(folder.path(), &common::compiler(true), "-DLLVM_RPC"));
+    all_kernels(folder.path(), &common::compiler(true), "-DLLVM_RPC");
 }
 
 #[test]

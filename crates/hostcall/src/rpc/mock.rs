@@ -18,6 +18,11 @@ use crate::tenant::Thing;
 /// After so long nobody answers any more: the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A short sleep: to yield a processor would give it away for milliseconds where there is other work.
+fn pause() {
+    std::thread::sleep(Duration::from_micros(10));
+}
+
 /// A client of LLVM's wire, with the memory that it shares with its host. Clones are the same.
 #[derive(Clone, Debug)]
 pub struct RpcClient(Arc<Shared>);
@@ -115,7 +120,7 @@ impl RpcClient {
                 lock.store(false, Ordering::Release);
             }
             assert!(began.elapsed() < PATIENCE, "no port becomes free");
-            std::thread::yield_now();
+            pause();
         }
     }
 }
@@ -137,7 +142,7 @@ impl RpcPort<'_> {
         while !self.owns {
             self.owns = self.client.inbox(self.index).load(Ordering::Relaxed) == self.out;
             assert!(began.elapsed() < PATIENCE, "nobody answers at port {}", self.index);
-            std::thread::yield_now();
+            pause();
         }
         fence(Ordering::Acquire);
     }
