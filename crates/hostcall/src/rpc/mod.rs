@@ -1,21 +1,19 @@
 //! Clients of LLVM's `rpc.h`: programs that are linked with LLVM's libc for GPUs.
 //!
 //! ```text
-//! threads (turn) -> Rpc::sweep (mailboxes) -> session (a future of `builtin::llvm_libc`) -> Port (packets) -> the client
+//! threads (turn) -> Rpc::sweep (mailboxes) -> session (a future of whoever serves it) -> Port (packets) -> the client
 //! ```
 //!
 //! Such a client shares a piece of memory with its host ([`hostcall_abi::llvm_rpc`] says how it lies). The server's
 //! threads look at its mailboxes in the same turns in which they look at the ports of our own wire, as long as kernels
-//! run; handlers that may block go on in the same pool. The client belongs to the [`Served`] buffer of its program:
-//! the same report, budgets, open files and end.
+//! run; what may block goes on in the same pool. The client belongs to the port buffer of its program: the same report,
+//! budgets, open files and end. What the opcodes mean is the affair of who [serves](Serves) them.
 //!
 //! The device is not trusted. What it writes is read once and decided on a copy; how much a session may keep is a
 //! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after [`EXCHANGES`]. A client
 //! that breaks the protocol gets answers that make no sense, on the ports on which it does so.
 
 mod memory;
-#[cfg(any(test, feature = "test-utils"))]
-pub(crate) mod mock;
 mod port;
 
 use std::fmt;
@@ -30,16 +28,20 @@ pub(crate) use memory::{Memory, Packet, Shape};
 pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
 use port::{TURN, Turn};
 
-use crate::builtin::llvm_libc::Libc;
-use crate::serving::Served;
-use crate::serving::pool::Pool;
-use crate::serving::ports::Swept;
-
 /// Exchanges of one session in one turn.
 const EXCHANGES: u32 = 32;
 
 /// The host's side of what a client does with a port, from its `open` to its `close`.
 pub(crate) type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Who knows what opcodes mean.
+pub(crate) trait Serves: Send + Sync {
+    /// A session for what a client has opened a port for.
+    fn session(&self, port: Port, opcode: u32) -> Session;
+
+    /// The client's program has ended.
+    fn end(&self);
+}
 
 /// What serves a port.
 enum Slot {
@@ -56,7 +58,7 @@ enum Slot {
 /// A client of LLVM's wire, while it is served.
 pub(crate) struct Rpc {
     memory: Arc<Memory>,
-    libc: Arc<Libc>,
+    serves: Box<dyn Serves>,
     slots: Box<[Mutex<Slot>]>,
     shares: Box<[Share]>,
 }
@@ -85,21 +87,15 @@ enum Turned {
 
 /// A session that goes on on a thread of the pool.
 pub(crate) struct Away {
-    served: Arc<Served>,
     rpc: Arc<Rpc>,
     port: u32,
     session: Session,
 }
 
 impl Away {
-    /// Whose it is.
-    pub(crate) fn served(&self) -> &Served {
-        &self.served
-    }
-
     /// Goes on with it, on a thread that may block, until it waits for the client.
     pub(crate) fn run(self) {
-        let Self { rpc, port, session, .. } = self;
+        let Self { rpc, port, session } = self;
         rpc.put_back(port, run(session, true));
     }
 }
@@ -121,10 +117,10 @@ fn run(mut session: Session, may_block: bool) -> Turned {
 
 impl Rpc {
     /// A client whose ports are looked at in so many shares.
-    pub(crate) fn new(memory: Memory, libc: Libc, shares: usize) -> Arc<Self> {
+    pub(crate) fn new(memory: Memory, serves: impl Serves + 'static, shares: usize) -> Arc<Self> {
         let slots = (0..memory.shape().ports).map(|_| Mutex::new(Slot::Free)).collect();
         let shares = (0..shares).map(|_| Share::default()).collect();
-        Arc::new(Self { memory: Arc::new(memory), libc: Arc::new(libc), slots, shares })
+        Arc::new(Self { memory: Arc::new(memory), serves: Box::new(serves), slots, shares })
     }
 
     /// Held for an exchange of what is in it.
@@ -139,32 +135,29 @@ impl Rpc {
         at(share as u64)..at(share as u64 + 1)
     }
 
-    /// Looks once at each port of a share.
-    pub(crate) fn sweep(self: &Arc<Self>, served: &Arc<Served>, pool: &Pool, share: usize) -> Swept {
+    /// Looks once at each port of a share, in a turn of drains. What is to go on on a thread that may block is handed to
+    /// `leave`. Ports that were served; `None`: somebody else looks at them.
+    pub(crate) fn sweep(self: &Arc<Self>, turn: u64, share: usize, mut leave: impl FnMut(Away)) -> Option<u32> {
         let Share { looks, drained } = &self.shares[share];
         let _looks = match looks.try_lock() {
             Ok(looks) => looks,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Swept { busy: true, ..Swept::default() },
+            Err(TryLockError::WouldBlock) => return None,
         };
-        // Pairs with the increment in `Core::ask_for_drain`: what came before it is seen below.
-        let turn = served.drain.load(Ordering::Acquire);
-        let mut swept = Swept::default();
         let mut ports = self.ports_of(share);
+        let mut taken = 0;
         while let Some(port) = self.memory.first_of_hosts(ports.start, ports.end) {
-            swept.taken += u32::from(self.look(served, pool, port));
+            taken += u32::from(self.look(port, &mut leave));
             ports.start = port + 1;
         }
         // Pairs with the load in `is_drained`: what was handled in that turn is visible.
         drained.store(turn, Ordering::Release);
-        swept
+        Some(taken)
     }
 
-    /// The same for all shares.
-    pub(crate) fn sweep_all(self: &Arc<Self>, served: &Arc<Served>, pool: &Pool) -> Swept {
-        let mut swept = Swept::default();
-        (0..self.shares.len()).for_each(|share| swept += self.sweep(served, pool, share));
-        swept
+    /// Shares of the ports.
+    pub(crate) fn shares(&self) -> usize {
+        self.shares.len()
     }
 
     /// Whether all ports have been looked at since a drain was asked for.
@@ -179,12 +172,12 @@ impl Rpc {
     }
 
     /// Serves a port whose packets are the host's, unless somebody does: whether it was served.
-    fn look(self: &Arc<Self>, served: &Arc<Served>, pool: &Pool, port: u32) -> bool {
+    fn look(self: &Arc<Self>, port: u32, leave: &mut impl FnMut(Away)) -> bool {
         let mut slot = self.slot(port);
         let session = match std::mem::replace(&mut *slot, Slot::Away) {
             Slot::Waits(session) => session,
             // Again: who had the port may have given its packets back since they were looked at.
-            Slot::Free if self.memory.is_hosts(port) => self.begin(served, port),
+            Slot::Free if self.memory.is_hosts(port) => self.begin(port),
             other => {
                 *slot = other;
                 return false;
@@ -192,20 +185,17 @@ impl Rpc {
         };
         drop(slot);
         match run(session, false) {
-            Turned::WantsToBlock(session) => {
-                let (served, rpc) = (served.clone(), self.clone());
-                pool.submit(Away { served, rpc, port, session });
-            }
+            Turned::WantsToBlock(session) => leave(Away { rpc: self.clone(), port, session }),
             turned => self.put_back(port, turned),
         }
         true
     }
 
     /// A session for what a client has opened a port for.
-    fn begin(&self, served: &Arc<Served>, port: u32) -> Session {
+    fn begin(&self, port: u32) -> Session {
         self.memory.acquire();
         let (mask, opcode) = self.memory.header(port);
-        self.libc.session(served, Port::new(self.memory.clone(), port, mask), opcode)
+        self.serves.session(Port::new(self.memory.clone(), port, mask), opcode)
     }
 
     fn put_back(&self, port: u32, turned: Turned) {
@@ -230,6 +220,6 @@ impl Rpc {
             let old = std::mem::replace(&mut *self.slot(port), Slot::Closed);
             drop(old);
         }
-        self.libc.end();
+        self.serves.end();
     }
 }

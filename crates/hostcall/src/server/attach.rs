@@ -310,7 +310,7 @@ impl Attached {
         let descriptor = self.served.memory.descriptor();
         // A program that speaks our wire has the heap itself.
         let heap = if self.speaks { (0, 0) } else { (descriptor.heap, descriptor.heap_bytes) };
-        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, heap), shares)) {
+        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap), shares)) {
             return Err(AttachError::RpcShared { program: self.program.name().to_owned() });
         }
         Ok(client.write(&bytes)?)

@@ -115,7 +115,13 @@ pub(crate) enum Work {
     /// Calls.
     Calls(Job),
     /// What a client of LLVM's wire has asked for.
-    Rpc(Away),
+    Rpc(Left),
+}
+
+/// What a client of LLVM's wire has asked for, and whose it is.
+pub(crate) struct Left {
+    pub(crate) tenant: Arc<Tenant>,
+    pub(crate) away: Away,
 }
 
 impl From<Job> for Work {
@@ -124,9 +130,9 @@ impl From<Job> for Work {
     }
 }
 
-impl From<Away> for Work {
-    fn from(away: Away) -> Self {
-        Self::Rpc(away)
+impl From<Left> for Work {
+    fn from(left: Left) -> Self {
+        Self::Rpc(left)
     }
 }
 
@@ -135,7 +141,7 @@ impl Work {
     fn tenant(&self) -> &Tenant {
         match self {
             Self::Calls(job) => job.tenant(),
-            Self::Rpc(away) => &away.served().tenant,
+            Self::Rpc(left) => &left.tenant,
         }
     }
 
@@ -148,8 +154,8 @@ impl Work {
     fn run(self, memory: &mut Memory, finish: impl FnOnce()) {
         match self {
             Self::Calls(job) => job.run(memory, Thread::Pool, finish),
-            Self::Rpc(away) => {
-                away.run();
+            Self::Rpc(left) => {
+                left.away.run();
                 finish();
             }
         }
@@ -236,7 +242,7 @@ impl Pool {
         for job in jobs {
             match job {
                 Work::Calls(mut job) => job.done.give_up(Status::SERVER_GONE),
-                Work::Rpc(away) => drop(away),
+                Work::Rpc(left) => drop(left),
             }
         }
         let mut state = self.0.lock();
@@ -266,7 +272,7 @@ impl Keeper for Pool {
                     job.done.end(status);
                 }
                 // Its client goes on.
-                Work::Rpc(away) => drop(away),
+                Work::Rpc(left) => drop(left),
             }
         }
     }

@@ -11,13 +11,14 @@ use offload::host::{self, StackSize};
 use offload::overdue;
 
 use super::message::Worker;
-use super::pool::Pool;
+use super::pool::{Left, Pool};
 use super::ports::{Audit, Swept};
 use super::served::Served;
 use super::wake::{Manners, Pace, Wake, Watch};
 use crate::record::Running;
 use crate::record::stats::Padded;
 use crate::record::trace::Trace;
+use crate::rpc::Rpc;
 use crate::service::registry::{Registry, Snapshot};
 
 mod heartbeat;
@@ -309,12 +310,22 @@ impl Core {
 
     /// Looks at the ports of the client of LLVM's wire that a program has: those of one share, or all.
     #[inline(always)]
-    fn sweep_rpc(&self, served: &Arc<Served>, share: Option<usize>) -> Swept {
-        match (served.rpc(), share) {
-            (None, _) => Swept::default(),
-            (Some(rpc), Some(share)) => rpc.sweep(served, &self.pool, share),
-            (Some(rpc), None) => rpc.sweep_all(served, &self.pool),
+    fn sweep_rpc(&self, served: &Served, share: Option<usize>) -> Swept {
+        match served.rpc() {
+            None => Swept::default(),
+            Some(rpc) => self.sweep_client(served, rpc, share),
         }
+    }
+
+    fn sweep_client(&self, served: &Served, rpc: &Arc<Rpc>, share: Option<usize>) -> Swept {
+        // Pairs with the increment in `ask_for_drain`: what came before it is seen below.
+        let turn = served.drain.load(Ordering::Acquire);
+        let mut swept = Swept::default();
+        for share in share.map_or(0..rpc.shares(), |share| share..share + 1) {
+            let taken = rpc.sweep(turn, share, |away| self.pool.submit(Left { tenant: served.tenant.clone(), away }));
+            swept += Swept { taken: taken.unwrap_or(0), left: false, busy: taken.is_none() };
+        }
+        swept
     }
 
     /// The life of serving thread `index`.

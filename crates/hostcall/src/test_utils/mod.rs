@@ -7,6 +7,7 @@
 mod arch;
 mod image;
 mod raw;
+mod rpc;
 mod sweeper;
 
 use std::sync::Arc;
@@ -22,10 +23,10 @@ use crate::service::{Definition, Service};
 pub use crate::serving::threads::Turns;
 use crate::wire::PortBuffer;
 
-pub use crate::rpc::mock::{RpcClient, RpcPort};
 pub use arch::{Lanes, MockArch};
 pub use image::MemoryImage;
 pub use raw::RawPorts;
+pub use rpc::{RpcClient, RpcPort};
 pub use sweeper::Sweeper;
 
 /// Words of request areas that this thread has loaded. Only with the feature `count-loads`.

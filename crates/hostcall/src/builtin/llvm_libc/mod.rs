@@ -14,7 +14,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hostcall_abi::llvm_rpc::opcode::{self, *};
 
@@ -22,7 +22,7 @@ use super::standard::Source as Input;
 use super::{Builtins, errno};
 use crate::policy::errno::EISDIR;
 use crate::record::DevicePanic;
-use crate::rpc::{Bytes, Packet, Port, Quota, Session, lanes, on_the_pool};
+use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, lanes, on_the_pool};
 use crate::serving::Served;
 use crate::tenant::{Claim, Thing};
 use heap::Heap;
@@ -36,9 +36,16 @@ const KEPT: u64 = 256 << 20;
 /// What C's functions return when they fail: -1 as a word.
 const FAILED: u64 = u64::MAX;
 
-/// What serves the clients of one program.
-#[derive(Debug)]
+/// What serves the client of one program.
 pub(crate) struct Libc {
+    parts: Arc<Parts>,
+    /// The program's buffer, which owns the client.
+    served: Weak<Served>,
+}
+
+/// What its sessions share.
+#[derive(Debug)]
+struct Parts {
     builtins: Builtins,
     streams: Streams,
     input: Mutex<State>,
@@ -47,7 +54,7 @@ pub(crate) struct Libc {
 
 /// What is served.
 struct Call {
-    libc: Arc<Libc>,
+    libc: Arc<Parts>,
     served: Arc<Served>,
     opcode: u32,
     /// Whether it is within the program's cap on calls.
@@ -69,23 +76,26 @@ fn text_of(packet: &Packet) -> Vec<u8> {
 }
 
 impl Libc {
-    /// With so many bytes of device memory at an address, for `malloc`.
-    pub(crate) fn new(builtins: &Builtins, (start, bytes): (u64, u64)) -> Self {
+    /// For the program of a buffer, with so many bytes of device memory at an address, for `malloc`.
+    pub(crate) fn new(builtins: &Builtins, served: &Arc<Served>, (start, bytes): (u64, u64)) -> Self {
         let (streams, input, heap) = (Streams::default(), Mutex::default(), Mutex::new(Heap::new(start, bytes)));
-        Self { builtins: builtins.clone(), streams, input, heap }
+        let parts = Parts { builtins: builtins.clone(), streams, input, heap };
+        Self { parts: Arc::new(parts), served: Arc::downgrade(served) }
+    }
+}
+
+impl Serves for Libc {
+    fn end(&self) {
+        self.parts.streams.end();
     }
 
-    /// The program has ended.
-    pub(crate) fn end(&self) {
-        self.streams.end();
-    }
-
-    /// What a client has opened a port for.
-    pub(crate) fn session(self: &Arc<Self>, served: &Arc<Served>, port: Port, opcode: u32) -> Session {
+    fn session(&self, port: Port, opcode: u32) -> Session {
+        // Who asks has the buffer; should it be gone, nobody waits.
+        let Some(served) = self.served.upgrade() else { return Box::pin(async move { drop(port) }) };
         let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && opcode::name(opcode).is_some();
-        let limits = self.builtins.context.limits;
+        let limits = self.parts.builtins.context.limits;
         let allowed = !is_counted || lanes(port.mask()).all(|_| limits.call(&served.tenant));
-        let call = Call { libc: self.clone(), served: served.clone(), opcode, allowed };
+        let call = Call { libc: self.parts.clone(), served, opcode, allowed };
         match opcode {
             LIBC_NOOP => Box::pin(call.nothing(port)),
             LIBC_EXIT => Box::pin(call.exit(port)),
@@ -289,7 +299,7 @@ impl Call {
         port.receive().await;
         let modes: Vec<_> = (0..port.width() as u32).map(|lane| text_of(&port.packet(lane))).collect();
         on_the_pool().await;
-        let Libc { builtins, streams, .. } = &*self.libc;
+        let Parts { builtins, streams, .. } = &*self.libc;
         let mut opened = [0; WIDEST];
         for lane in lanes(port.mask()) {
             let path = paths[lane as usize].text().filter(|_| self.allowed);
@@ -309,7 +319,7 @@ impl Call {
     }
 
     fn result_on_stream(&self, packet: &Packet) -> u64 {
-        let Libc { builtins, streams, input, .. } = &*self.libc;
+        let Parts { builtins, streams, input, .. } = &*self.libc;
         let which = Which::marked(packet[usize::from(self.opcode == LIBC_UNGETC)]);
         if !self.allowed {
             return FAILED;

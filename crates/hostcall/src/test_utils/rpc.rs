@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use hostcall_abi::llvm_rpc::{Areas, HEADER_BYTES, Layout, PACKET_BYTES, PACKET_WORDS};
 
-use super::{Memory, Packet, Rpc, Shape, lanes};
 use crate::builtin::llvm_libc::Libc;
+use crate::rpc::{Memory, Packet, Rpc, Shape, lanes};
 use crate::server::{BufferHandle, Server};
 use crate::tenant::Thing;
 
@@ -48,7 +48,7 @@ impl RpcClient {
         // SAFETY: zeroed atomics, at least as many as the layout has bytes, kept with the memory.
         let memory = unsafe { Memory::new(base, &layout, shape, Box::new(words.clone())) };
         server.parts.core.pool.warm_up().expect("a thread");
-        let libc = Libc::new(&server.parts.builtins, (1 << 20, heap));
+        let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap));
         assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, server.parts.core.threads())), "another client is served");
         Self(Arc::new(Shared { words, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
     }
