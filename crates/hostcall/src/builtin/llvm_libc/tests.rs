@@ -19,7 +19,7 @@ impl Printed {
     }
 
     fn text(&self) -> String {
-        String::from_utf8(lock(&self.0).clone()).unwrap()
+        String::from_utf8_lossy(&lock(&self.0)).into_owned()
     }
 }
 
