@@ -1,9 +1,9 @@
 /*
- * A client of the wire of LLVM's libc for GPUs (libc/shared/rpc.h), of our own: the same memory, other code. Programs that are linked with that libc
- * have LLVM's client, and need none of this.
+ * A client of the wire of LLVM's libc for GPUs (libc/shared/rpc.h), of our own: the same memory, other code. Programs
+ * that are linked with that libc have LLVM's client, and need none of this.
  *
- * Who loads the program fills `__llvm_rpc_client`. On a GPU the lanes of a wave open a port together; on the processor each thread is a wave of one
- * lane, as it is in LLVM's.
+ * Who loads the program fills `__llvm_rpc_client`. On a GPU the lanes of a wave open a port together; on the processor
+ * each thread is a wave of one lane, as it is in LLVM's.
  */
 #pragma once
 

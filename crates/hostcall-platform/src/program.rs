@@ -26,7 +26,8 @@ struct Inner {
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     mentions: Mentions,
-    /// Whether it links hostcall, or LLVM's client, and nobody has said yet that its calls are answered or need no answer.
+    /// Whether it links hostcall, or LLVM's client, and nobody has said yet that its calls are answered or need no
+    /// answer.
     unanswered: AtomicBool,
     elsewhere: Mutex<Elsewhere>,
 }

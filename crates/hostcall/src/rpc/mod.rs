@@ -135,8 +135,8 @@ impl Rpc {
         at(share as u64)..at(share as u64 + 1)
     }
 
-    /// Looks once at each port of a share, in a turn of drains. What is to go on on a thread that may block is handed to
-    /// `leave`. Ports that were served; `None`: somebody else looks at them.
+    /// Looks once at each port of a share, in a turn of drains. What is to go on on a thread that may block is handed
+    /// to `leave`. Ports that were served; `None`: somebody else looks at them.
     pub(crate) fn sweep(self: &Arc<Self>, turn: u64, share: usize, mut leave: impl FnMut(Away)) -> Option<u32> {
         let Share { looks, drained } = &self.shares[share];
         let _looks = match looks.try_lock() {
