@@ -9,6 +9,7 @@ pub mod decode_arguments;
 pub mod definitions;
 pub mod hostile_device;
 pub mod hsa_packets;
+pub mod llvm_rpc;
 pub mod measured;
 pub mod packets;
 pub mod policy_paths;

@@ -66,6 +66,11 @@ fn a_device_that_fills_packets_as_it_likes_harms_no_other_buffer() {
 }
 
 #[test]
+fn a_client_of_llvm_s_wire_that_writes_what_it_likes_keeps_no_honest_one_waiting() {
+    replay("llvm_rpc", 120, hostcall_fuzz::llvm_rpc::run);
+}
+
+#[test]
 fn packets_of_amd_s_queues_end_once_in_whatever_order_they_are_published() {
     replay("hsa_packets", 200, hostcall_fuzz::hsa_packets::run);
 }

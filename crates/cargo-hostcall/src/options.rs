@@ -53,6 +53,9 @@ pub(crate) struct Options {
     /// needs none)
     #[arg(long, value_name = "HOST:PORT[+RANGE…]")]
     pub(crate) net_allow: Vec<NetGrant>,
+    /// Grant commands of this machine's shell, which C's `system` runs: all that you may do
+    #[arg(long)]
+    pub(crate) commands: bool,
     /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub(crate) heap: Option<usize>,
@@ -117,6 +120,9 @@ impl Options {
         }
         if self.net {
             builder = builder.net();
+        }
+        if self.commands {
+            builder = builder.commands();
         }
         for grant in &self.net_allow {
             builder = builder.net_allow(grant.clone());
@@ -273,7 +279,7 @@ impl Options {
         if let Some(timeout) = self.timeout {
             add("--timeout", timeout.as_secs_f64().to_string().into());
         }
-        for (name, set) in [("--isolated", self.isolated), ("--net", self.net), ("--stats", self.stats)] {
+        for (name, set) in [("--isolated", self.isolated), ("--net", self.net), ("--commands", self.commands), ("--stats", self.stats)] {
             if set {
                 all.push(name.into());
             }
@@ -380,7 +386,7 @@ mod tests {
     #[test]
     fn options_that_become_arguments_are_read_back_the_same() {
         let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
-                    --stats --trace /t.json --stream /s.hcs --stream-filter Access:rate=1/2,lanes=0xf --stream-filter Loss:none --stream-policy drop --stream-memory 4m --instrument barriers,access,kernel=x --timeout 1.5";
+                    --commands --stats --trace /t.json --stream /s.hcs --stream-filter Access:rate=1/2,lanes=0xf --stream-filter Loss:none --stream-policy drop --stream-memory 4m --instrument barriers,access,kernel=x --timeout 1.5";
         let read = |words: Vec<OsString>| Line::try_parse_from(words).expect("good arguments").options;
         let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let odd = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();

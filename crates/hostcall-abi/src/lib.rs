@@ -13,6 +13,7 @@
 //! * [`port`]: the state machine, client half and server half, generic over memory and lanes.
 //! * [`stream`]: messages that nobody answers, through rings: layout, and both halves of the state machine.
 //! * [`lanes`]: what lanes of one wave do together.
+//! * [`llvm_rpc`]: the wire of LLVM's `rpc.h`, which is another one.
 //! * [`status`]: how a call ended, as numbers on the wire and as [`CallError`].
 //! * [`codec`]: how typed arguments and results become payload.
 //! * [`services`]: the table of built-in services.
@@ -36,6 +37,7 @@ pub mod file_error;
 pub mod geometry;
 pub mod header;
 pub mod lanes;
+pub mod llvm_rpc;
 pub mod port;
 pub mod rank;
 pub mod services;

@@ -1,7 +1,8 @@
 //! What kernels may touch: `OFFLOAD_GRANT`.
 //!
 //! Nothing is granted by default but printing and the clock. The variable is a list of words separated by `;`, each
-//! `dir=HOST[::GUEST][:ro]`, `env=NAME`, `arg=TEXT` or `net=PLACE`, in the forms that `cargo hostcall run` takes.
+//! `dir=HOST[::GUEST][:ro]`, `env=NAME`, `arg=TEXT`, `net=PLACE` or `commands`, in the forms that `cargo hostcall run`
+//! takes.
 
 use hostcall::{DirGrant, NetGrant, ServerBuilder};
 
@@ -23,7 +24,8 @@ pub(crate) fn grant(mut server: ServerBuilder, value: &str) -> Result<ServerBuil
                 let place: NetGrant = place.parse().map_err(|error| bad(&error))?;
                 server.net_allow(place)
             }
-            _ => return Err(bad(&"write dir=HOST[::GUEST][:ro], env=NAME, arg=TEXT or net=PLACE")),
+            None if word == "commands" => server.commands(),
+            _ => return Err(bad(&"write dir=HOST[::GUEST][:ro], env=NAME, arg=TEXT, net=PLACE or commands")),
         };
     }
     Ok(server)

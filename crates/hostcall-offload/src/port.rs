@@ -26,7 +26,7 @@ const _: () = assert!(size_of::<Port>() == 64 && std::mem::offset_of!(Port, requ
 
 /// `OFFLOAD_PORT_HANDLED`, `OFFLOAD_PORT_UNHANDLED`: LLVM's `RPC_SUCCESS` and `RPC_UNHANDLED_OPCODE`.
 const HANDLED: u32 = 0;
-const UNHANDLED: u32 = 0x1001;
+pub(crate) const UNHANDLED: u32 = 0x1001;
 
 /// Asks the function. What it returns is the call's end: a reply, an unknown service, or a failure with that code.
 pub(crate) fn ask(callback: RpcCallback, service: &CString, call: &mut Invocation<'_>) -> HandlerResult {

@@ -7,8 +7,9 @@
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hostcall::{AttachError, Awake, BufferError, Definition, Invocation, Server, ServerError, Service};
+use hostcall::{AttachError, Awake, BufferError, Definition, Invocation, Server, ServerBuilder, ServerError, Service};
 use hostcall_abi::descriptor::SERVICE_PREFIX;
+use hostcall_abi::llvm_rpc::CLIENT_SYMBOL;
 use liboffload::library::host_calls::{Attached, HostCalls, Refusal, RpcCallback};
 
 use crate::{grants, port};
@@ -23,6 +24,7 @@ impl HostCalls for Servers {
     fn attach(&self, program: &offload::Program, callback: RpcCallback) -> Result<Box<dyn Attached>, Refusal> {
         let granted = std::env::var("OFFLOAD_GRANT").unwrap_or_default();
         let server = grants::grant(Server::without_device(), &granted).map_err(Refusal::Environment)?;
+        let server = of_llvm(server, program, callback).map_err(Refusal::Device)?;
         let server = server.start().map_err(|error| match error {
             ServerError::Attach(error) => refusal(error),
             error => Refusal::System(error.to_string()),
@@ -45,6 +47,22 @@ impl HostCalls for Servers {
         }
         Ok(Box::new(Served(Arc::new(Shared { server, running: Mutex::default() }))))
     }
+}
+
+/// What a program that is linked with LLVM's libc for GPUs has besides: memory for its `malloc`, and the callback for
+/// opcodes that the server does not have, which gets LLVM's own object of a port.
+fn of_llvm(server: ServerBuilder, program: &offload::Program, callback: RpcCallback) -> Result<ServerBuilder, offload::Error> {
+    /// Bytes of device memory for such a program.
+    const HEAP: usize = 64 << 20;
+    if program.find_global(CLIENT_SYMBOL)?.is_none() {
+        return Ok(server);
+    }
+    let ask = move |port, lanes| {
+        // SAFETY: the port is what LLVM's header defines, and lives until the function returns.
+        let asked = offload::waits::letting_a_device_go_on(|| unsafe { callback.call(port, lanes) });
+        asked.unwrap_or(port::UNHANDLED)
+    };
+    Ok(server.heap(HEAP).rpc_callback(ask))
 }
 
 fn refusal(error: AttachError) -> Refusal {

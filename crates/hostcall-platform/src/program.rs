@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, Element, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
+use hostcall_abi::llvm_rpc::CLIENT_SYMBOL;
 use hostcall_abi::stream::message::STREAM_PREFIX;
 use hostcall_abi::stream::site::SITE_PREFIX;
 use hostcall_error::Local;
@@ -25,7 +26,8 @@ struct Inner {
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     mentions: Mentions,
-    /// Whether it links hostcall, and nobody has said yet that its calls are answered or need no answer.
+    /// Whether it links hostcall, or LLVM's client, and nobody has said yet that its calls are answered or need no
+    /// answer.
     unanswered: AtomicBool,
     elsewhere: Mutex<Elsewhere>,
 }
@@ -85,7 +87,8 @@ impl Program {
 
     fn with_mentions(device: Device, name: String, backend: Arc<dyn BackendProgram>, mentions: Mentions) -> Self {
         // A driver that fails here fails again, and says so, when the program is attached or launched.
-        let unanswered = AtomicBool::new(matches!(backend.global(ABI_SYMBOL), Ok(Some(_))));
+        let has = |symbol| matches!(backend.global(symbol), Ok(Some(_)));
+        let unanswered = AtomicBool::new(has(ABI_SYMBOL) || has(CLIENT_SYMBOL));
         let (kept, elsewhere) = (Mutex::default(), Mutex::default());
         Self(Arc::new(Inner { device, name, backend: Local::new(backend), kept, mentions, unanswered, elsewhere }))
     }

@@ -89,6 +89,8 @@ pub mod rank;
 #[cfg(not(hostcall_device))]
 mod record;
 #[cfg(not(hostcall_device))]
+mod rpc;
+#[cfg(not(hostcall_device))]
 mod server;
 #[cfg(not(hostcall_device))]
 mod service;

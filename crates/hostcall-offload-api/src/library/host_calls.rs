@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hostcall_abi::descriptor::DESCRIPTOR_SYMBOL;
+use hostcall_abi::llvm_rpc::CLIENT_SYMBOL;
 
 use super::error::{fail, of_device};
 use super::session::{PLATFORM_COUNT, Platform};
@@ -133,7 +134,8 @@ impl Calls {
 
 /// Attaches a program, if it makes calls and there is a server. Without one the calls of its kernels fail.
 pub(super) fn attach(platform: usize, program: &offload::Program) -> Result<Option<Arc<Calls>>, Error> {
-    let makes_calls = program.find_global(DESCRIPTOR_SYMBOL).map_err(of_device)?.is_some();
+    let has = |symbol| Ok::<_, Error>(program.find_global(symbol).map_err(of_device)?.is_some());
+    let makes_calls = has(DESCRIPTOR_SYMBOL)? || has(CLIENT_SYMBOL)?;
     match PROVIDED.get() {
         Some(provided) if makes_calls => Ok(Some(Arc::new(Calls(provided.attach(program, RpcCallback(platform))?)))),
         _ => {

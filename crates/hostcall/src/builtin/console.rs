@@ -141,6 +141,35 @@ impl Console {
         }
     }
 
+    /// Whether a text of a program may have to wait.
+    pub(super) fn is_full_of(&self, tenant: &Tenant) -> bool {
+        is_full(tenant)
+    }
+
+    /// Queues a text of a program for standard output (1) or standard error (2). If too much of it is queued already,
+    /// waits.
+    ///
+    /// # Errors
+    /// That of an earlier text that could not be written.
+    pub(super) fn print_bytes(&self, tenant: &Arc<Tenant>, number: u32, text: &[u8]) -> Result<(), u32> {
+        let stream = stream_of(number).map_err(|_| super::errno::EBADF)?;
+        if let Some(error) = self.failure(stream) {
+            return Err(error);
+        }
+        self.print(tenant, stream, text);
+        Ok(())
+    }
+
+    /// Waits until what a program has printed there is written.
+    ///
+    /// # Errors
+    /// That of a text that could not be.
+    pub(super) fn flush_of(&self, tenant: &Tenant, number: u32) -> Result<(), u32> {
+        let stream = stream_of(number).map_err(|_| super::errno::EBADF)?;
+        self.settle(tenant, true);
+        self.failure(stream).map_or(Ok(()), Err)
+    }
+
     /// Keeps a text for [`Console::release`] on the same thread. If too much of its program is queued already, does
     /// nothing and returns false.
     ///

@@ -46,7 +46,7 @@ fn options(bits: u32) -> Result<OFlags, u32> {
     Ok(flags)
 }
 
-fn open_file(policy: &Policy, files: &FileTable, tenant: &Arc<Tenant>, path: &[u8], bits: u32) -> Result<u64, u32> {
+pub(super) fn open_file(policy: &Policy, files: &FileTable, tenant: &Arc<Tenant>, path: &[u8], bits: u32) -> Result<u64, u32> {
     policy.mounts.at(path, bits & open::CREATE_NEW == 0, |place| {
         let flags = options(bits)?;
         let writes = bits & !open::READ != 0;

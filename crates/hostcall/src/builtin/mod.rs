@@ -12,6 +12,7 @@ mod define;
 mod environment;
 mod files;
 mod listing;
+pub(crate) mod llvm_libc;
 mod opening;
 mod process;
 mod socket;
@@ -26,6 +27,7 @@ mod tests;
 use std::sync::Arc;
 
 use crate::policy::{Policy, errno};
+use crate::rpc::Callback;
 use crate::service::Service;
 use crate::tenant::{Keeper, Tenant};
 use context::Context;
@@ -36,13 +38,24 @@ pub use console::{Console, ConsoleError, Sink};
 pub use standard::Input;
 
 /// The built-in services of one server, and the state they share.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Builtins {
     policy: Arc<Policy>,
     context: Context,
     console: Arc<Console>,
     files: Arc<table::FileTable>,
     standard: standard::Standard,
+    /// Who is asked for opcodes of LLVM's wire that nobody here knows.
+    rpc_callback: Option<Callback>,
+}
+
+impl std::fmt::Debug for Builtins {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { policy, context, console, files, standard, rpc_callback: _ } = self;
+        let mut shown = f.debug_struct("Builtins");
+        shown.field("policy", policy).field("context", context).field("console", console).field("files", files);
+        shown.field("standard", standard).finish_non_exhaustive()
+    }
 }
 
 impl Builtins {
@@ -54,7 +67,13 @@ impl Builtins {
         let context = Context::new(policy.limits);
         let files = Arc::new(table::FileTable::new(policy.limits.open_files));
         let standard = standard::Standard::new(policy.limits.waits);
-        Self { policy: Arc::new(policy), context, console: Arc::new(console), files, standard }
+        Self { policy: Arc::new(policy), context, console: Arc::new(console), files, standard, rpc_callback: None }
+    }
+
+    /// With somebody who is asked for opcodes of LLVM's wire that nobody here knows.
+    pub(crate) fn rpc_callback(mut self, callback: Option<Callback>) -> Self {
+        self.rpc_callback = callback;
+        self
     }
 
     /// With standard input from there.

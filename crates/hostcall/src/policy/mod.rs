@@ -5,6 +5,7 @@
 //! how a guest's path finds what it names, and with which rights.
 
 mod clock;
+mod commands;
 mod denials;
 pub(crate) mod errno;
 mod grant;
@@ -20,6 +21,7 @@ pub use grant::{Access, DirGrant, GrantError};
 pub use limits::Limits;
 pub use net::{NetGrant, NetGrantError};
 
+pub(crate) use commands::Commands;
 pub(crate) use net::Net;
 pub(crate) use paths::{Entry, Mounts, Place, by_descriptor};
 
@@ -31,6 +33,7 @@ pub struct Policy {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) limits: Limits,
     pub(crate) net: Net,
+    pub(crate) commands: Commands,
 }
 
 impl Policy {
@@ -81,10 +84,17 @@ impl Policy {
         self
     }
 
+    /// Grants commands of the host's shell: everything that its user may do.
+    pub fn commands(&mut self) -> &mut Self {
+        self.commands.allow();
+        self
+    }
+
     /// What programs asked for and were not granted, since this was last asked.
     pub fn denials(&self) -> Vec<Denial> {
         let mut all = self.mounts.denials.take();
         all.extend(self.net.denials.take());
+        all.extend(self.commands.denials.take());
         all
     }
 

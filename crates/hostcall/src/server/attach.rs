@@ -2,14 +2,19 @@
 //!
 //! Everything here talks to the driver, and runs on the thread that attaches or registers.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, DESCRIPTOR_SYMBOL, FirstPoll, SERVICE_PREFIX, SIGNATURE_PREFIX};
+use hostcall_abi::llvm_rpc::{CLIENT_SYMBOL, Layout};
 use hostcall_abi::{ABI_VERSION, Geometry};
 use hostcall_error::Forked;
-use offload::{Device, DeviceInfo, Global, Program};
+use offload::{Device, DeviceInfo, DeviceKind, Global, Program};
 
 use super::RemoveError;
+use crate::builtin::Builtins;
+use crate::builtin::llvm_libc::Libc;
+use crate::rpc::{Memory, Rpc, Shape};
 use crate::service::Definition;
 use crate::service::registry::{Registered, Registry};
 use crate::serving::Served;
@@ -32,9 +37,29 @@ pub enum AttachError {
         /// This crate's.
         ours: u32,
     },
-    /// It has no version word: it makes no calls, or links no hostcall.
+    /// It has no version word: it makes no calls, or links no hostcall. Nor has it a client of LLVM's wire.
     #[error("program `{program}` has no `{ABI_SYMBOL}`: it was not built with hostcall, or makes no calls")]
     NoAbi {
+        /// The program's name.
+        program: String,
+    },
+    /// Its client of LLVM's wire is of no version that is known.
+    #[error(
+        "program `{program}` has a `{CLIENT_SYMBOL}` of {bytes} bytes, which no version of LLVM's `rpc.h` has that this server knows ({}): build it with \
+         one of those",
+        known_clients()
+    )]
+    RpcClient {
+        /// The program's name.
+        program: String,
+        /// The client's size.
+        bytes: usize,
+    },
+    /// Another program's client of LLVM's wire is served with this port buffer.
+    #[error(
+        "program `{program}` has a `{CLIENT_SYMBOL}`, and the port buffer serves another program's already: give it a buffer of its own, by `attach`"
+    )]
+    RpcShared {
         /// The program's name.
         program: String,
     },
@@ -64,6 +89,9 @@ pub enum AttachError {
         /// The host's.
         ours: Signature,
     },
+    /// The system gave no thread for what blocks.
+    #[error("cannot start a thread of the server: {0}")]
+    Thread(#[source] std::io::Error),
     /// An inline handler asked for it.
     #[error(transparent)]
     InHandler(#[from] super::InHandler),
@@ -105,6 +133,11 @@ fn definitions(theirs: &Signature, ours: &Signature) -> String {
         (there, here) if there == here => format!("both say `{here}`, and a type in it differs in size"),
         (there, here) => format!("`{there}` there, `{here}` here"),
     }
+}
+
+/// The sizes of clients that are known, for people.
+fn known_clients() -> String {
+    Layout::KNOWN.map(|layout| layout.client_bytes.to_string()).join(" and ")
 }
 
 /// Sizes of the port buffers that a server allocates.
@@ -151,6 +184,21 @@ impl BufferPlan {
         Ok(())
     }
 
+    /// Memory for a client of LLVM's wire on a device, and the client's bytes.
+    fn rpc_memory(&self, device: &Device, layout: &Layout) -> Result<(Memory, Vec<u8>), offload::Error> {
+        let info = device.info();
+        // Each resident wave can have a port. What is compiled for the processor has waves of one lane.
+        let ports = self.ports.unwrap_or(info.resident_waves).clamp(1, layout.most_ports.min(MOST_RPC_PORTS));
+        let shape = Shape { ports, lanes: if info.kind == DeviceKind::Sim { 1 } else { info.wave_size } };
+        let areas = layout.areas(shape.ports, shape.lanes);
+        let host = device.alloc_host::<u8>(areas.bytes)?;
+        let mut client = vec![0; layout.client_bytes];
+        layout.write_client(ports, host.address(), &areas, &mut client);
+        let base = NonNull::new(host.as_ptr()).expect("host memory has an address");
+        // SAFETY: fresh, zeroed memory of that size, aligned to a page, kept with it; its other user is the device.
+        Ok((unsafe { Memory::new(base, layout, shape, Box::new(host)) }, client))
+    }
+
     /// Allocates a port buffer on a device.
     pub(crate) fn allocate(&self, device: &Device, threads: usize) -> Result<PortBuffer, AttachError> {
         self.check(device.info(), threads)?;
@@ -169,12 +217,19 @@ fn text_behind_hash(word: &Global) -> Result<String, offload::Error> {
     Ok(hostcall_abi::failure::text(bytes.get(8..).unwrap_or_default()).to_owned())
 }
 
+/// The most ports of a client of LLVM's wire, if nothing is said: all of their mailboxes are looked at in each turn.
+const MOST_RPC_PORTS: u32 = 4096;
+
 /// A program that is attached, and its port buffer. Holds the program, so that services registered later can be
 /// numbered.
 #[derive(Debug)]
 pub(crate) struct Attached {
     program: Program,
     served: Arc<Served>,
+    /// Whether it speaks our own wire: it may speak LLVM's only.
+    speaks: bool,
+    /// Its client of LLVM's wire, and how that lies.
+    client: Option<(Global, Layout)>,
 }
 
 impl Attached {
@@ -184,13 +239,26 @@ impl Attached {
         if let Some(other) = program.kept::<Served>().filter(|other| other.closing.get().is_none()) {
             return Err(AttachError::Attached { program: name(), here: ours.iter().any(|live| Arc::ptr_eq(live, &other)) });
         }
-        let word = program.find_global(ABI_SYMBOL)?.ok_or_else(|| AttachError::NoAbi { program: name() })?;
-        let mut theirs = [0; 4];
-        word.read(&mut theirs)?;
-        match u32::from_ne_bytes(theirs) {
-            ABI_VERSION => Ok(Self { program: program.clone(), served: served.clone() }),
-            theirs => Err(AttachError::Version { program: name(), theirs, ours: ABI_VERSION }),
+        let client = match program.find_global(CLIENT_SYMBOL)? {
+            None => None,
+            Some(client) => match Layout::of_client(client.size()) {
+                Some(layout) => Some((client, layout)),
+                None => return Err(AttachError::RpcClient { program: name(), bytes: client.size() }),
+            },
+        };
+        let word = program.find_global(ABI_SYMBOL)?;
+        if word.is_none() && client.is_none() {
+            return Err(AttachError::NoAbi { program: name() });
         }
+        if let Some(word) = &word {
+            let mut theirs = [0; 4];
+            word.read(&mut theirs)?;
+            let theirs = u32::from_ne_bytes(theirs);
+            if theirs != ABI_VERSION {
+                return Err(AttachError::Version { program: name(), theirs, ours: ABI_VERSION });
+            }
+        }
+        Ok(Self { program: program.clone(), served: served.clone(), speaks: word.is_some(), client })
     }
 
     /// Checks that the program, if it calls the service at all, was built with the same definition.
@@ -230,12 +298,32 @@ impl Attached {
         Ok(())
     }
 
+    /// Whether the program has a client of LLVM's wire.
+    pub(crate) fn has_rpc(&self) -> bool {
+        self.client.is_some()
+    }
+
+    /// Fills the program's client of LLVM's wire, if it has one, and serves it, in so many shares.
+    pub(crate) fn serve_rpc(&self, plan: &BufferPlan, builtins: &Builtins, shares: usize) -> Result<(), AttachError> {
+        let Some((client, layout)) = &self.client else { return Ok(()) };
+        let (memory, bytes) = plan.rpc_memory(self.program.device(), layout)?;
+        let descriptor = self.served.memory.descriptor();
+        // A program that speaks our wire has the heap itself.
+        let heap = if self.speaks { (0, 0) } else { (descriptor.heap, descriptor.heap_bytes) };
+        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap), shares)) {
+            return Err(AttachError::RpcShared { program: self.program.name().to_owned() });
+        }
+        Ok(client.write(&bytes)?)
+    }
+
     /// Tells the program where its port buffer is. The program keeps the buffer's memory from now on.
     pub(crate) fn describe(&self) -> Result<(), AttachError> {
-        let descriptor = self.program.global(DESCRIPTOR_SYMBOL)?;
+        let descriptor = if self.speaks { Some(self.program.global(DESCRIPTOR_SYMBOL)?) } else { None };
         // Before its address is known there.
         self.program.keep(self.served.clone());
-        descriptor.write(self.served.memory.descriptor().as_bytes())?;
+        if let Some(descriptor) = descriptor {
+            descriptor.write(self.served.memory.descriptor().as_bytes())?;
+        }
         self.program.tell_if_launched_elsewhere(&self.served);
         self.served.report.used_by(self.program.name());
         self.program.answered();

@@ -62,6 +62,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Grants commands of the host's shell, which C's `system` runs: everything that the user of this process may do.
+    pub fn commands(mut self) -> Self {
+        self.policy.commands();
+        self
+    }
+
     /// Where programs' standard input comes from. Default: nowhere, which is at its end.
     pub fn stdin(mut self, input: Input) -> Self {
         self.stdin = input;

@@ -16,6 +16,7 @@ use crate::policy::{Denial, Policy};
 use crate::record::KernelReport;
 use crate::record::stats::Stats;
 use crate::record::trace::Trace;
+use crate::rpc::Callback;
 use crate::service::registry::{RegisterError, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
@@ -80,6 +81,16 @@ pub enum ServerError {
 
 hostcall_error::readable!(ServerError);
 
+/// A function that is not shown.
+#[derive(Default)]
+struct RpcCallback(Option<Callback>);
+
+impl std::fmt::Debug for RpcCallback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Some(_)" } else { "None" })
+    }
+}
+
 /// How a server is set up. See [`Server::builder`].
 #[derive(Debug, Default)]
 #[must_use = "nothing is served until `start`"]
@@ -100,6 +111,7 @@ pub struct ServerBuilder {
     pub(crate) stdout: Option<Sink>,
     pub(crate) stderr: Option<Sink>,
     pub(crate) stdin: Input,
+    rpc_callback: RpcCallback,
     #[cfg(feature = "tokio")]
     runtime: Option<tokio::runtime::Handle>,
 }
@@ -221,6 +233,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Who is asked for opcodes of LLVM's `rpc.h` that the server does not have: with an `rpc::Server::Port` and its
+    /// lanes, on a thread that may block. It returns an `rpc::Status`.
+    #[doc(hidden)]
+    pub fn rpc_callback(mut self, callback: impl Fn(*mut std::ffi::c_void, u32) -> u32 + Send + Sync + 'static) -> Self {
+        self.rpc_callback = RpcCallback(Some(Arc::new(callback)));
+        self
+    }
+
     /// Starts the threads.
     ///
     /// # Errors
@@ -260,7 +280,8 @@ impl ServerBuilder {
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
         let console = if can_help { console.written_by_waves() } else { console };
-        let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?;
+        let builtins =
+            Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?.rpc_callback(self.rpc_callback.0);
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
         let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
@@ -346,7 +367,7 @@ pub(crate) struct Parts {
     plan: BufferPlan,
     /// Where its threads run.
     place: Option<Place>,
-    builtins: Builtins,
+    pub(crate) builtins: Builtins,
     /// What was reported of buffers that have been removed, and nobody has collected.
     left: Mutex<KernelReport>,
     /// Whether its threads have been ended.
@@ -526,8 +547,19 @@ impl Server {
             attached.number(slot)?;
         }
         attached.number_unknown(&self.parts.core.registry)?;
+        self.serve_rpc(&attached)?;
         attached.describe()?;
         list.push(attached);
+        Ok(())
+    }
+
+    /// Serves the client of LLVM's wire that a program has, if it has one.
+    fn serve_rpc(&self, attached: &Attached) -> Result<(), AttachError> {
+        if attached.has_rpc() {
+            // What blocks goes on there.
+            self.parts.core.pool.warm_up().map_err(AttachError::Thread)?;
+            attached.serve_rpc(&self.parts.plan, &self.parts.builtins, self.parts.core.threads())?;
+        }
         Ok(())
     }
 

@@ -18,6 +18,7 @@ use offload::host::{self, StackSize};
 use offload::overdue;
 
 use super::fair::Fair;
+use crate::rpc::Away;
 use crate::service::answer::Answer;
 use crate::service::call::{Scratch, Thread};
 use crate::service::completion::Owed;
@@ -109,8 +110,60 @@ impl Job {
     }
 }
 
+/// Something to do.
+pub(crate) enum Work {
+    /// Calls.
+    Calls(Job),
+    /// What a client of LLVM's wire has asked for.
+    Rpc(Left),
+}
+
+/// What a client of LLVM's wire has asked for, and whose it is.
+pub(crate) struct Left {
+    pub(crate) tenant: Arc<Tenant>,
+    pub(crate) away: Away,
+}
+
+impl From<Job> for Work {
+    fn from(job: Job) -> Self {
+        Self::Calls(job)
+    }
+}
+
+impl From<Left> for Work {
+    fn from(left: Left) -> Self {
+        Self::Rpc(left)
+    }
+}
+
+impl Work {
+    /// The program whose it is.
+    fn tenant(&self) -> &Tenant {
+        match self {
+            Self::Calls(job) => job.tenant(),
+            Self::Rpc(left) => &left.tenant,
+        }
+    }
+
+    /// Whether nobody waits for it.
+    fn is_post(&self) -> bool {
+        matches!(self, Self::Calls(job) if job.is_post())
+    }
+
+    /// Does it on a thread of the pool; then `finish`, before anybody learns of it.
+    fn run(self, memory: &mut Memory, finish: impl FnOnce()) {
+        match self {
+            Self::Calls(job) => job.run(memory, Thread::Pool, finish),
+            Self::Rpc(left) => {
+                left.away.run();
+                finish();
+            }
+        }
+    }
+}
+
 struct State {
-    jobs: Fair<Job>,
+    jobs: Fair<Work>,
     threads: usize,
     /// Of them, those that are not yet in `idle` for the first time.
     starting: usize,
@@ -166,7 +219,8 @@ impl Pool {
 
     /// Queues a job. (What its program's end, or the server's, does not let in is dropped after the lock: its
     /// completion says why.)
-    pub(crate) fn submit(&self, job: Job) {
+    pub(crate) fn submit(&self, job: impl Into<Work>) {
+        let job = job.into();
         let (number, is_post) = (job.tenant().number(), job.is_post());
         let mut state = self.0.lock();
         let ended = job.tenant().lives().is_err();
@@ -185,8 +239,11 @@ impl Pool {
         let jobs = state.jobs.take_all();
         drop(state);
         self.0.wake.notify_all();
-        for mut job in jobs {
-            job.done.give_up(Status::SERVER_GONE);
+        for job in jobs {
+            match job {
+                Work::Calls(mut job) => job.done.give_up(Status::SERVER_GONE),
+                Work::Rpc(left) => drop(left),
+            }
         }
         let mut state = self.0.lock();
         while state.starting > 0 {
@@ -208,9 +265,15 @@ impl Keeper for Pool {
     /// Ends a program's calls that have not begun. What it has posted is handled all the same, when it is its turn.
     fn let_go(&self, tenant: &Tenant) {
         let over = self.0.lock().jobs.let_go(tenant.number(), |job| !job.is_post());
-        for mut job in over {
-            let status = job.done.verdict().unwrap_or(Status::DETACHED);
-            job.done.end(status);
+        for job in over {
+            match job {
+                Work::Calls(mut job) => {
+                    let status = job.done.verdict().unwrap_or(Status::DETACHED);
+                    job.done.end(status);
+                }
+                // Its client goes on.
+                Work::Rpc(left) => drop(left),
+            }
         }
     }
 }
@@ -286,7 +349,7 @@ impl Shared {
                 // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may
                 // panic: the thread goes on. Unwind safety: the memory is cleared for each call.
                 let began = Instant::now();
-                let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Pool, idle_again)));
+                let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, idle_again)));
                 let took = began.elapsed();
                 state = self.lock();
                 state.jobs.finished(number, took);

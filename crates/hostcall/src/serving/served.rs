@@ -13,6 +13,7 @@ use super::open::Open;
 use super::ports::Share;
 use super::threads::Core;
 use crate::record::Report;
+use crate::rpc::Rpc;
 use crate::service::closing::Closing;
 use crate::tenant::{Tenant, Thing};
 use crate::wire::PortBuffer;
@@ -71,6 +72,8 @@ pub(crate) struct Served {
     pub(crate) full_room: usize,
     /// Whether its program may be launched by others, of which nobody tells the server.
     elsewhere: AtomicBool,
+    /// The client of LLVM's wire that its program has, if it has one.
+    rpc: OnceLock<Arc<Rpc>>,
     /// Whose threads serve it.
     core: OnceLock<Weak<Core>>,
     origin: Origin,
@@ -108,6 +111,7 @@ impl Served {
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
             memory,
             elsewhere: AtomicBool::new(false),
+            rpc: OnceLock::new(),
             core: OnceLock::new(),
             origin: Origin::here(),
         })
@@ -117,6 +121,17 @@ impl Served {
     pub(crate) fn serve_by(&self, core: &Arc<Core>) {
         // Once: a buffer is added to one server.
         let _ = self.core.set(Arc::downgrade(core));
+    }
+
+    /// The client of LLVM's wire that its program has.
+    #[inline(always)]
+    pub(crate) fn rpc(&self) -> Option<&Arc<Rpc>> {
+        self.rpc.get()
+    }
+
+    /// Serves such a client as well, from now on; false, if it does so already.
+    pub(crate) fn serve_rpc(&self, rpc: Arc<Rpc>) -> bool {
+        self.rpc.set(rpc).is_ok()
     }
 
     /// Whether this is the process whose kernels call through it: a forked child answers none of them.
@@ -132,7 +147,7 @@ impl Served {
 
     /// Whether a port seems to hold a message. Nothing is taken.
     pub(crate) fn has_news(&self) -> bool {
-        self.shares.iter().any(|share| share.has_news(self))
+        self.shares.iter().any(|share| share.has_news(self)) || self.rpc().is_some_and(|rpc| rpc.has_news())
     }
 
     /// Frees the ports and staging slots that lanes held when they ended, if no kernel runs on the buffer's device.

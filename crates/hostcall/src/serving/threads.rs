@@ -11,13 +11,14 @@ use offload::host::{self, StackSize};
 use offload::overdue;
 
 use super::message::Worker;
-use super::pool::Pool;
+use super::pool::{Left, Pool};
 use super::ports::{Audit, Swept};
 use super::served::Served;
 use super::wake::{Manners, Pace, Wake, Watch};
 use crate::record::Running;
 use crate::record::stats::Padded;
 use crate::record::trace::Trace;
+use crate::rpc::Rpc;
 use crate::service::registry::{Registry, Snapshot};
 
 mod heartbeat;
@@ -300,10 +301,31 @@ impl Core {
             for share in &served.shares {
                 swept += share.sweep(served, worker, Audit::Few);
             }
+            swept += self.sweep_rpc(served, None);
         }
         // Nobody says when a wave looks again.
         worker.forget();
         swept.taken > 0
+    }
+
+    /// Looks at the ports of the client of LLVM's wire that a program has: those of one share, or all.
+    #[inline(always)]
+    fn sweep_rpc(&self, served: &Served, share: Option<usize>) -> Swept {
+        match served.rpc() {
+            None => Swept::default(),
+            Some(rpc) => self.sweep_client(served, rpc, share),
+        }
+    }
+
+    fn sweep_client(&self, served: &Served, rpc: &Arc<Rpc>, share: Option<usize>) -> Swept {
+        // Pairs with the increment in `ask_for_drain`: what came before it is seen below.
+        let turn = served.drain.load(Ordering::Acquire);
+        let mut swept = Swept::default();
+        for share in share.map_or(0..rpc.shares(), |share| share..share + 1) {
+            let taken = rpc.sweep(turn, share, |away| self.pool.submit(Left { tenant: served.tenant.clone(), away }));
+            swept += Swept { taken: taken.unwrap_or(0), left: false, busy: taken.is_none() };
+        }
+        swept
     }
 
     /// The life of serving thread `index`.
@@ -335,6 +357,7 @@ impl Core {
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
                 swept += served.shares[index].sweep(served, worker, Audit::Few);
+                swept += self.sweep_rpc(served, Some(index));
             }
             if !pace.next(swept.taken) {
                 continue;
@@ -351,6 +374,7 @@ impl Core {
                 let mut last = Swept::default();
                 for served in view.buffers.iter() {
                     last += served.shares[index].sweep(served, worker, Audit::Many(u32::MAX));
+                    last += self.sweep_rpc(served, Some(index));
                 }
                 if last.busy {
                     // Who is at the ports may have come before what this thread was woken for.
@@ -429,6 +453,7 @@ impl Core {
                 for share in &served.shares {
                     swept += share.sweep(served, worker, Audit::Many(16));
                 }
+                swept += self.sweep_rpc(served, None);
             }
             self.linger(swept.taken, view, &mut quiet);
             let is_too_much = swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY);

@@ -7,6 +7,7 @@
 mod arch;
 mod image;
 mod raw;
+mod rpc;
 mod sweeper;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::wire::PortBuffer;
 pub use arch::{Lanes, MockArch};
 pub use image::MemoryImage;
 pub use raw::RawPorts;
+pub use rpc::{RpcClient, RpcPort};
 pub use sweeper::Sweeper;
 
 /// Words of request areas that this thread has loaded. Only with the feature `count-loads`.

@@ -110,6 +110,36 @@ pub(in crate::builtin) fn printf(format: &[u8], values: &[Value<'_>]) -> Result<
     }
 }
 
+/// What a conversion takes of C's variable arguments, with its size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::builtin) enum Wanted {
+    Signed(u32),
+    Unsigned(u32),
+    Double,
+    Pointer,
+    /// A pointer as well.
+    Text,
+}
+
+/// What a format takes of C's variable arguments.
+pub(in crate::builtin) fn wanted(format: &[u8]) -> Result<Vec<Wanted>, FormatError> {
+    let (mut all, mut rest) = (Vec::new(), format);
+    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+        rest = &rest[at..];
+        if let Some(behind) = rest.strip_prefix(b"%%") {
+            rest = behind;
+            continue;
+        }
+        // A width and a precision at most.
+        let mut stars = Values { all: &[Value::Signed(0, 4); 2], used: 0 };
+        let (conversion, behind) = Conversion::read(rest, &mut stars)?;
+        all.extend(std::iter::repeat_n(Wanted::Signed(4), stars.used));
+        all.push(conversion.wanted());
+        rest = behind;
+    }
+    Ok(all)
+}
+
 /// Values, as far as they are printed.
 struct Values<'v, 'a> {
     all: &'v [Value<'a>],
@@ -204,6 +234,20 @@ impl Conversion {
             return Err(FormatError::Unknown { conversion: this.text });
         }
         Ok((this, &text[at + 1..]))
+    }
+
+    /// What it takes of C's variable arguments.
+    fn wanted(&self) -> Wanted {
+        let before = self.text.len().checked_sub(2).and_then(|at| self.text.as_bytes().get(at));
+        let bytes = if before.is_some_and(|length| b"ljztL".contains(length)) { 8 } else { 4 };
+        match self.letter {
+            b'd' | b'i' => Wanted::Signed(bytes),
+            b'c' => Wanted::Signed(4),
+            b'u' | b'o' | b'x' | b'X' => Wanted::Unsigned(bytes),
+            b's' => Wanted::Text,
+            b'p' => Wanted::Pointer,
+            _ => Wanted::Double,
+        }
     }
 
     /// Appends the next value.

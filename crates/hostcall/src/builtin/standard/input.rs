@@ -45,7 +45,7 @@ impl fmt::Debug for Input {
 
 /// Standard input, open.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub(in crate::builtin) struct Source {
     from: From,
     /// It is a pipe, which the system can read without waiting: as far as is known.
     pipe: AtomicBool,
@@ -148,6 +148,26 @@ impl Source {
             let read = unsafe { libc::read(from.as_raw_fd(), into.cast(), into.len()) };
             usize::try_from(read).map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
         })
+    }
+}
+
+impl Source {
+    /// Reads what is there; 0 at the end. Waits until something is, or `goes_on` says no.
+    pub(in crate::builtin) fn read_waiting(&self, into: &mut [u8], goes_on: impl Fn() -> bool) -> io::Result<usize> {
+        /// After so long it asks whether to go on.
+        const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        loop {
+            // SAFETY: a slice.
+            match unsafe { self.read(into) } {
+                Err(Errno::AGAIN) => {}
+                done => return Ok(done?),
+            }
+            let Some(from) = self.descriptor().filter(|_| goes_on()) else { return Ok(0) };
+            match poll(&mut [PollFd::from_borrowed_fd(from, PollFlags::IN)], Some(&TURN)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ use crate::service::Service;
 use crate::tenant::{Keeper, Tenant};
 
 pub use input::Input;
+pub(super) use input::Source;
 
 /// What these services share.
 #[derive(Clone, Debug)]
@@ -42,6 +43,11 @@ impl Standard {
     /// With at most so many things for which a program's calls wait.
     pub(super) fn new(waits: usize) -> Self {
         Self { input: Arc::default(), reactor: Arc::new(reactor::Reactor::new(waits)) }
+    }
+
+    /// Standard input.
+    pub(super) fn source(&self) -> &Source {
+        &self.input
     }
 
     /// Opens standard input.

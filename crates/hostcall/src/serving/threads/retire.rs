@@ -41,6 +41,9 @@ impl Core {
         // Pairs with the store in `run`.
         let done = || self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) >= version);
         self.wait_for_threads("taking a port buffer out of service", done);
+        if let Some(rpc) = served.rpc() {
+            rpc.close();
+        }
     }
 
     /// Waits for the serving threads, on a thread that is none of them: they are done soon, unless a handler keeps one.
@@ -86,7 +89,8 @@ impl Core {
         // Somebody else may take the buffer out of service meanwhile, and has drained it then. Pairs with the store in
         // `retire`.
         let retired = || served.retired.load(Ordering::Acquire);
-        self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn)
+        let rpc = || served.rpc().is_none_or(|rpc| rpc.is_drained(turn));
+        self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn) && rpc()
     }
 }
 

@@ -1,0 +1,241 @@
+//! A client of LLVM's wire on the processor: for tests, and for devices that do not keep to the protocol.
+//!
+//! One thread does what all lanes of a wave do together. The protocol is that of `rpc.h`: a port is locked, its packets
+//! are the client's while its mailboxes are the same, and each `send` and `recv` gives them away and waits for them.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+
+use hostcall_abi::llvm_rpc::{Areas, HEADER_BYTES, Layout, PACKET_BYTES, PACKET_WORDS};
+
+use crate::builtin::llvm_libc::Libc;
+use crate::rpc::{Memory, Packet, Rpc, Shape, lanes};
+use crate::server::{BufferHandle, Server};
+use crate::tenant::Thing;
+
+/// After so long nobody answers any more: the test has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A short sleep: to yield a processor would give it away for milliseconds where there is other work.
+fn pause() {
+    std::thread::sleep(Duration::from_micros(10));
+}
+
+/// A client of LLVM's wire, with the memory that it shares with its host. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct RpcClient(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    words: Arc<[AtomicU64]>,
+    areas: Areas,
+    shape: Shape,
+    locks: Box<[AtomicBool]>,
+}
+
+impl RpcClient {
+    /// A client of this layout, whose port buffer is served: with so many ports, waves of so many lanes, and so many
+    /// bytes of memory (that is none) at 1 MiB for `malloc`.
+    ///
+    /// # Panics
+    /// When the buffer serves another client.
+    pub fn served(server: &Server, buffer: &BufferHandle, layout: Layout, ports: u32, lanes: u32, heap: u64) -> Self {
+        let (areas, shape) = (layout.areas(ports, lanes), Shape { ports, lanes });
+        let words: Arc<[AtomicU64]> = (0..areas.bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect();
+        let base = NonNull::new(words.as_ptr().cast_mut().cast()).expect("words have an address");
+        // SAFETY: zeroed atomics, at least as many as the layout has bytes, kept with the memory.
+        let memory = unsafe { Memory::new(base, &layout, shape, Box::new(words.clone())) };
+        server.parts.core.pool.warm_up().expect("a thread");
+        let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap));
+        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, server.parts.core.threads())), "another client is served");
+        Self(Arc::new(Shared { words, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
+    }
+
+    /// Bytes of clients' messages that are kept for the program of a port buffer.
+    pub fn bytes_kept(buffer: &BufferHandle) -> u64 {
+        buffer.0.tenant.has(Thing::Byte)
+    }
+
+    /// All of the shared memory, for those who write there what they like.
+    pub fn words(&self) -> &[AtomicU64] {
+        &self.0.words
+    }
+
+    /// A word of 32 bits, so many bytes from the start.
+    fn word(&self, at: usize) -> &AtomicU32 {
+        let word = &self.0.words[at / 8];
+        // SAFETY: one half of a word that lives as long; all accesses to it are atomic.
+        unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(at / 4 % 2)) }
+    }
+
+    /// The mailbox that the host writes, of a port.
+    pub fn inbox(&self, port: u32) -> &AtomicU32 {
+        self.word(self.0.areas.to_client + 4 * port as usize)
+    }
+
+    /// The mailbox that the client writes.
+    pub fn outbox(&self, port: u32) -> &AtomicU32 {
+        self.word(self.0.areas.to_host + 4 * port as usize)
+    }
+
+    /// Writes a port's header.
+    pub fn write_header(&self, port: u32, mask: u64, opcode: u32) {
+        let at = self.0.areas.headers + HEADER_BYTES * port as usize;
+        self.word(at).store(mask as u32, Ordering::Relaxed);
+        self.word(at + 4).store((mask >> 32) as u32, Ordering::Relaxed);
+        self.word(at + 8).store(opcode, Ordering::Relaxed);
+    }
+
+    /// The packet of a lane.
+    pub fn packet(&self, port: u32, lane: u32) -> &[AtomicU64] {
+        let at = (self.0.areas.packets + PACKET_BYTES * (port * self.0.shape.lanes + lane) as usize) / 8;
+        &self.0.words[at..at + PACKET_WORDS]
+    }
+
+    /// Keeps a port from being opened.
+    pub fn occupy(&self, port: u32) {
+        self.0.locks[port as usize].store(true, Ordering::Relaxed);
+    }
+
+    /// Opens a port for these lanes.
+    ///
+    /// # Panics
+    /// When there is none for a minute.
+    pub fn open(&self, opcode: u32, mask: u64) -> RpcPort<'_> {
+        let began = Instant::now();
+        loop {
+            for (index, lock) in (0..).zip(&self.0.locks) {
+                // Pairs with the release in the port's drop.
+                if lock.swap(true, Ordering::Acquire) {
+                    continue;
+                }
+                let out = self.outbox(index).load(Ordering::Relaxed);
+                if self.inbox(index).load(Ordering::Relaxed) == out {
+                    fence(Ordering::Acquire);
+                    self.write_header(index, mask, opcode);
+                    return RpcPort { client: self, index, mask, out, received: false, owns: true };
+                }
+                lock.store(false, Ordering::Release);
+            }
+            assert!(began.elapsed() < PATIENCE, "no port becomes free");
+            pause();
+        }
+    }
+}
+
+/// A port that lanes have opened.
+#[derive(Debug)]
+pub struct RpcPort<'a> {
+    client: &'a RpcClient,
+    index: u32,
+    mask: u64,
+    out: u32,
+    received: bool,
+    owns: bool,
+}
+
+impl RpcPort<'_> {
+    fn own(&mut self) {
+        let began = Instant::now();
+        while !self.owns {
+            self.owns = self.client.inbox(self.index).load(Ordering::Relaxed) == self.out;
+            assert!(began.elapsed() < PATIENCE, "nobody answers at port {}", self.index);
+            pause();
+        }
+        fence(Ordering::Acquire);
+    }
+
+    fn give(&mut self) {
+        self.out ^= 1;
+        fence(Ordering::Release);
+        self.client.outbox(self.index).store(self.out, Ordering::Relaxed);
+        self.owns = false;
+    }
+
+    /// Sends a packet of each lane.
+    pub fn send(&mut self, mut packet: impl FnMut(u32) -> Packet) {
+        self.own();
+        for lane in lanes(self.mask) {
+            let words = self.client.packet(self.index, lane).iter().zip(packet(lane));
+            words.for_each(|(word, value)| word.store(value, Ordering::Relaxed));
+        }
+        self.give();
+        self.received = false;
+    }
+
+    /// Sends a packet of each lane that begins with these words.
+    pub fn send_words<const N: usize>(&mut self, mut words: impl FnMut(u32) -> [u64; N]) {
+        self.send(|lane| {
+            let mut packet = [0; PACKET_WORDS];
+            packet[..N].copy_from_slice(&words(lane));
+            packet
+        });
+    }
+
+    /// Receives a packet for each lane, in their order.
+    pub fn recv(&mut self) -> Vec<Packet> {
+        if self.received {
+            self.give();
+        }
+        self.own();
+        self.received = true;
+        let packet = |lane| self.client.packet(self.index, lane);
+        lanes(self.mask).map(|lane| std::array::from_fn(|i| packet(lane)[i].load(Ordering::Relaxed))).collect()
+    }
+
+    /// Receives the first word of each lane's packet.
+    pub fn recv_word(&mut self) -> Vec<u64> {
+        self.recv().into_iter().map(|packet| packet[0]).collect()
+    }
+
+    /// Sends bytes of each lane, which say `size` of themselves.
+    pub fn send_n_as<'b>(&mut self, size: impl Fn(u32) -> u64, bytes: impl Fn(u32) -> &'b [u8]) {
+        self.send(|lane| {
+            let mut packet = packed(bytes(lane), 0, PACKET_BYTES - 8);
+            packet.rotate_right(1);
+            packet[0] = size(lane);
+            packet
+        });
+        let longest = lanes(self.mask).map(|lane| bytes(lane).len()).max().unwrap_or(0);
+        for at in (PACKET_BYTES - 8..longest).step_by(PACKET_BYTES) {
+            self.send(|lane| packed(bytes(lane), at, PACKET_BYTES));
+        }
+    }
+
+    /// Sends bytes of each lane.
+    pub fn send_n<'b>(&mut self, bytes: impl Fn(u32) -> &'b [u8]) {
+        self.send_n_as(|lane| bytes(lane).len() as u64, &bytes);
+    }
+
+    /// Receives bytes for each lane, in their order.
+    pub fn recv_n(&mut self) -> Vec<Vec<u8>> {
+        let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<_>>();
+        let first = self.recv();
+        let sizes: Vec<usize> = first.iter().map(|packet| packet[0] as usize).collect();
+        let mut all: Vec<Vec<u8>> = first.iter().map(|packet| bytes(&packet[1..])).collect();
+        let longest = sizes.iter().copied().max().unwrap_or(0);
+        for _ in (PACKET_BYTES - 8..longest).step_by(PACKET_BYTES) {
+            all.iter_mut().zip(self.recv()).for_each(|(all, packet)| all.extend(bytes(&packet)));
+        }
+        all.iter_mut().zip(sizes).for_each(|(all, size)| all.truncate(size));
+        all
+    }
+}
+
+impl Drop for RpcPort<'_> {
+    fn drop(&mut self) {
+        // Pairs with the acquire in `open`.
+        self.client.0.locks[self.index as usize].store(false, Ordering::Release);
+    }
+}
+
+/// So many bytes from `at` on, as words.
+fn packed(bytes: &[u8], at: usize, most: usize) -> Packet {
+    let bytes = bytes.get(at..).unwrap_or(&[]);
+    let mut all = [0; PACKET_BYTES];
+    let size = bytes.len().min(most);
+    all[..size].copy_from_slice(&bytes[..size]);
+    std::array::from_fn(|i| u64::from_ne_bytes(std::array::from_fn(|byte| all[8 * i + byte])))
+}
