@@ -30,6 +30,11 @@ fn hostcall(arguments: &[&str]) -> Command {
     command
 }
 
+/// Seconds that a program may take here. Some of SQLite's statements would go on for ever without their Tcl.
+const LONGEST: &str = "60";
+/// The code of what took longer (`timeout(1)`).
+const TOOK_LONGER: i32 = 124;
+
 /// One program in C, built for the simulator and for this machine.
 struct Built {
     dir: TempDir,
@@ -59,8 +64,8 @@ impl Built {
     fn both(&self, arguments: &[&str], input: &Path, room: &Path, prepare: impl Fn(&Path)) -> [Output; 2] {
         let place = room.to_str().expect("UTF-8");
         let variables = [format!("HOME={place}"), format!("PATH={place}")];
-        let mut here = Command::new(self.here());
-        here.env_clear().envs(variables.iter().filter_map(|variable| variable.split_once('='))).current_dir(room);
+        let mut here = Command::new("timeout");
+        here.args([LONGEST, "env", "-i"]).args(&variables).arg(self.here()).current_dir(room);
         let mut there = hostcall(&["exec", "-q", "--timeout", "300", "--heap", "4G", "--dir", place, "--dir", "/tmp", "--cwd", place]);
         there.args(["--env", &variables[0], "--env", &variables[1]]).arg(self.there());
         [here, there].map(|mut command| {
@@ -204,6 +209,10 @@ fn sqlites_shell_does_with_the_statements_of_sqlites_own_tests_what_it_does_here
             fs::create_dir(room).expect("made");
         };
         let [here, there] = built.both(&["-batch", "test.db"], &script, &room, prepare);
+        if here.status.code() == Some(TOOK_LONGER) {
+            println!("{test} does not end here");
+            continue;
+        }
         ran += 1;
         if (here.status.code(), &here.stdout) != (there.status.code(), &there.stdout) || !there.stderr.starts_with(&here.stderr) {
             println!("{test}: {} here, {} there: {}", here.status, there.status, text(&there.stderr));
