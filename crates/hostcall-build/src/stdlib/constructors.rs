@@ -17,15 +17,17 @@ use crate::module;
 /// A module (as text) whose `main` calls what LLVM's lists name: constructors before, destructors behind it. A program
 /// that ends otherwise (`exit`) does without the latter.
 pub(crate) fn lower(text: &str) -> String {
-    let [constructors, destructors] = ["llvm.global_ctors", "llvm.global_dtors"].map(|list| functions(text, list));
-    let definition = text.lines().find(|line| matches!(module::definition(line), Some((_, "main"))));
-    let (false, Some(definition)) = (constructors.is_empty() && destructors.is_empty(), definition) else { return text.to_owned() };
-    let definitions = |name: &str| text.lines().find(|line| module::definition(line).is_some_and(|(_, found)| found == name));
+    let [constructors, destructors] = LISTS.map(|list| functions(text, list));
+    if constructors.is_empty() && destructors.is_empty() {
+        return text.to_owned();
+    }
+    let definition_of = |name: &str| text.lines().find(|line| module::definition(line).is_some_and(|(_, found)| found == name));
+    let Some(definition) = definition_of("main") else { return text.to_owned() };
     let mut main = String::from("define internal i32 @main(i32 %count, ptr %arguments) {\n");
     let mut call = |result: &str, function: &str, definition: Option<&str>| {
         let _ = writeln!(main, "  {result} @{function}({})", handed_over(definition));
     };
-    constructors.iter().for_each(|name| call("call void", name, definitions(name.trim_matches('"'))));
+    constructors.iter().for_each(|name| call("call void", name, definition_of(name.trim_matches('"'))));
     call("%code = call i32", MAIN, Some(definition));
     destructors.iter().rev().for_each(|name| call("call void", name, None));
     main += "  ret i32 %code\n}\n";
@@ -58,8 +60,7 @@ const LISTS: [&str; 2] = ["@llvm.global_ctors = ", "@llvm.global_dtors = "];
 
 /// The functions of a list, in the order of their priorities and, of one priority, in the list's.
 fn functions<'a>(text: &'a str, list: &str) -> Vec<&'a str> {
-    let head = format!("@{list} = ");
-    let Some(line) = text.lines().find(|line| line.starts_with(&head)) else { return Vec::new() };
+    let Some(line) = text.lines().find(|line| line.starts_with(list)) else { return Vec::new() };
     // `{ i32 65535, ptr @f, ptr null }`, after its type.
     let mut all: Vec<(u32, &str)> = line
         .split("{ i32 ")
