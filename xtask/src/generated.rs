@@ -57,6 +57,7 @@ const VERSIONS: [Version; 2] = [
 
 /// Writes the files, or, to check, fails if one of them is not what it should be.
 pub(crate) fn run(sh: &Shell, check: bool, accept_abi: bool) -> Result<()> {
+    super::locks::run(sh, check)?;
     super::abi_header::run(sh, check)?;
     println!("== files made from {API}");
     // As the tests are built, and not alone with features of its own: nearly everything would be built twice.

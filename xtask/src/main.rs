@@ -21,6 +21,7 @@ mod gallery;
 mod generated;
 #[cfg(test)]
 mod house;
+mod locks;
 mod mutants;
 mod offload;
 mod python;
