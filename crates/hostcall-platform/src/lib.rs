@@ -23,6 +23,7 @@ mod graph;
 #[doc(hidden)]
 pub mod host;
 pub mod hsa;
+mod library;
 mod memory;
 #[doc(hidden)]
 pub mod overdue;

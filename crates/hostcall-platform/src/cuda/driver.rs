@@ -17,6 +17,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
+use std::mem::transmute;
+use std::ptr::NonNull;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::sys;
@@ -24,6 +26,7 @@ use libloading::Library;
 
 use super::flat::Location;
 use super::quiet::{MayWait, Quiet};
+use crate::library::function;
 
 /// What a driver function returned: an integer, not an enum, so that codes of newer drivers survive.
 #[repr(transparent)]
@@ -116,11 +119,15 @@ macro_rules! driver_functions {
         #[expect(clippy::too_many_arguments, reason = "cuda.h says how many")]
         impl Driver {
             fn resolve(library: Library, version: i32) -> Result<Driver, OpenError> {
+                let find = |symbol, name: &str| {
+                    CStr::from_bytes_with_nul(name.as_bytes()).ok().and_then(|name| function(&library, name)).ok_or(OpenError::NoSymbol(symbol))
+                };
                 $(
                     // SAFETY: the type is the one of cuda.h for this symbol, with the `CUresult` (a C enum, 32 bits)
                     // read as an integer.
-                    let $name = *unsafe { library.get::<unsafe extern "C" fn($($ty),*) -> Status>(concat!($symbol, "\0")) }
-                        .map_err(|_| OpenError::NoSymbol($symbol))?;
+                    let $name = unsafe {
+                        transmute::<NonNull<c_void>, unsafe extern "C" fn($($ty),*) -> Status>(find($symbol, concat!($symbol, "\0"))?)
+                    };
                 )*
                 Ok(Driver { $($name,)* version, _library: library })
             }

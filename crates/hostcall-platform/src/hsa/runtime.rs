@@ -7,13 +7,16 @@
 
 use std::ffi::{CStr, OsString, c_char, c_void};
 use std::fmt;
+use std::mem::transmute;
 use std::path::Path;
+use std::ptr::NonNull;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hostcall_error::Origin;
 use libloading::Library;
 
 use super::sys::*;
+use crate::library::function;
 
 /// A call that failed.
 #[derive(Clone, Debug)]
@@ -100,17 +103,26 @@ macro_rules! runtime_functions {
         #[expect(clippy::too_many_arguments, reason = "the interface says how many")]
         impl Runtime {
             fn resolve(library: Library, name: &str) -> Result<Runtime, OpenError> {
-                let lacks = |symbol| OpenError::NoSymbol { library: name.to_owned(), symbol };
+                let find = |symbol, terminated: &str| {
+                    let found = CStr::from_bytes_with_nul(terminated.as_bytes()).ok().and_then(|name| function(&library, name));
+                    found.ok_or_else(|| OpenError::NoSymbol { library: name.to_owned(), symbol })
+                };
                 $(
                     // SAFETY: the type is the interface's for this symbol, with `hsa_status_t` (a C enum, 32 bits) read
                     // as an integer.
-                    let $name = *unsafe { library.get::<unsafe extern "C" fn($($ty),*) -> hsa_status_t>(concat!(stringify!($name), "\0")) }
-                        .map_err(|_| lacks(stringify!($name)))?;
+                    let $name = unsafe {
+                        transmute::<NonNull<c_void>, unsafe extern "C" fn($($ty),*) -> hsa_status_t>(
+                            find(stringify!($name), concat!(stringify!($name), "\0"))?
+                        )
+                    };
                 )*
                 $(
                     // SAFETY: the type is the interface's for this symbol.
-                    let $vname = *unsafe { library.get::<unsafe extern "C" fn($($vty),*) -> $vret>(concat!(stringify!($vname), "\0")) }
-                        .map_err(|_| lacks(stringify!($vname)))?;
+                    let $vname = unsafe {
+                        transmute::<NonNull<c_void>, unsafe extern "C" fn($($vty),*) -> $vret>(
+                            find(stringify!($vname), concat!(stringify!($vname), "\0"))?
+                        )
+                    };
                 )*
                 Ok(Runtime { $($name,)* $($vname,)* origin: Origin::here(), _library: library })
             }
