@@ -75,6 +75,8 @@ impl Context {
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
+        // One loop over lanes is compiled for all of these services, not one for each: they wait for the system.
+        let handler: Box<dyn Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync> = Box::new(handler);
         Service::new(definition, handler)
     }
 }
