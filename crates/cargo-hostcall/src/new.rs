@@ -60,6 +60,10 @@ mod tests {
 /// What goes at the end of the manifest: rustc must know the name that tells the device from the host.
 const LINTS: &str = "\n[lints.rust]\nunexpected_cfgs = { level = \"warn\", check-cfg = [\"cfg(hostcall_device)\"] }\n";
 
+/// What a package with kernels gets in addition, if cargo takes profiles from it. A quarter of what waits for the first
+/// build is debug information of packages that nobody steps through.
+const PROFILE: &str = "\n# Remove this to step through dependencies in a debugger.\n[profile.dev.package.\"*\"]\ndebug = false\n";
+
 /// `cargo new` makes the package; the program is ours.
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let Arguments { path, kernel } = arguments;
@@ -73,6 +77,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let mut text = fs::read_to_string(&manifest).map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
     if *kernel {
         text = kernel::with_dependencies(&text);
+        if is_its_own_workspace(&cargo, &manifest) {
+            text += PROFILE;
+        }
         write(&path.join("build.rs"), kernel::BUILD)?;
         write(&path.join("src/main.rs"), &kernel::main(&text))?;
         write(&path.join("src/kernels.rs"), kernel::KERNELS)?;
@@ -86,6 +93,17 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let next = if *kernel { "cargo run" } else { "cargo hostcall run" };
     println!("made {0}; now: cd {0} && {next}", path.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the package is a member of no other's workspace: of members cargo ignores profiles, with a warning.
+fn is_its_own_workspace(cargo: &Path, manifest: &Path) -> bool {
+    let mut ask = Command::new(cargo);
+    ask.args(["locate-project", "--workspace", "--message-format", "plain", "--manifest-path"]).arg(manifest);
+    let root = ask.stdin(Stdio::null()).output().ok().filter(|output| output.status.success());
+    root.is_some_and(|output| {
+        let root = PathBuf::from(String::from_utf8_lossy(output.stdout.trim_ascii_end()).into_owned());
+        fs::canonicalize(root).ok() == fs::canonicalize(manifest).ok()
+    })
 }
 
 /// The manifest with our lints, unless cargo has made the package a member of a workspace whose lints it has: a package

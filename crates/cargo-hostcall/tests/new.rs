@@ -31,6 +31,23 @@ fn a_new_package_may_ask_on_which_side_it_is_without_a_warning() {
     assert!(checked.status.success() && !said.contains("warning"), "{said}");
 }
 
+#[test]
+fn a_package_with_kernels_has_a_profile_only_where_cargo_takes_it() {
+    let dir = TempDir::new().expect("a directory");
+    let alone = dir.path().join("alone");
+    assert!(hostcall(&["--kernel"], &alone).status.success());
+    let manifest = std::fs::read_to_string(alone.join("Cargo.toml")).expect("it was written");
+    assert!(manifest.contains("[profile.dev.package.\"*\"]\ndebug = false\n"), "{manifest}");
+    let workspace = dir.path().join("workspace");
+    std::fs::create_dir(&workspace).expect("a directory");
+    std::fs::write(workspace.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"member\"]\n").expect("writable");
+    let member = workspace.join("member");
+    let made = hostcall(&["--kernel"], &member);
+    assert!(made.status.success(), "{}", said(&made));
+    let manifest = std::fs::read_to_string(member.join("Cargo.toml")).expect("it was written");
+    assert!(manifest.contains("[build-dependencies]") && !manifest.contains("profile"), "{manifest}");
+}
+
 /// A package that `new --kernel` made, built by a cargo of its own.
 struct OnePackage {
     _room: TempDir,

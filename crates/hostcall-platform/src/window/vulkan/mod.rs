@@ -63,7 +63,7 @@ impl Exported {
 
     fn of_type(gpu: &Arc<Gpu>, memory_type: u32, bytes: usize) -> Result<Exported, String> {
         let mut export = ExportMemoryAllocateInfo { head: ExportMemoryAllocateInfo::HEAD, handle_types: OPAQUE_FD };
-        let wanted = MemoryAllocateInfo { head: MemoryAllocateInfo::before(&mut export), size: bytes as u64, memory_type };
+        let wanted = MemoryAllocateInfo { head: MemoryAllocateInfo::HEAD.before(&mut export), size: bytes as u64, memory_type };
         let mut memory = 0;
         // SAFETY: a live device, and a memory type of it.
         unsafe { (gpu.functions.allocate)(gpu.device, &wanted, null(), &mut memory) }.ok().map_err(|code| {
@@ -209,7 +209,7 @@ impl Instance {
             node_mask: 0,
             luid_is_valid: 0,
         };
-        let head = PhysicalDeviceProperties2::before(&mut id);
+        let head = PhysicalDeviceProperties2::HEAD.before(&mut id);
         let mut properties = PhysicalDeviceProperties2 { head, properties: PhysicalDeviceProperties([0; 824]) };
         // SAFETY: a device of this instance; both structures are of Vulkan 1.1, which the instance is.
         unsafe { (self.functions.properties)(physical, &mut properties) };

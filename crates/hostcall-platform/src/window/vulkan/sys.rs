@@ -69,6 +69,13 @@ pub(super) struct Head {
     next: *const c_void,
 }
 
+impl Head {
+    /// The same, of a structure with one behind it, which Vulkan may write.
+    pub(super) fn before<T>(self, next: &mut T) -> Head {
+        Head { next: std::ptr::from_mut(next).cast_const().cast(), ..self }
+    }
+}
+
 /// Structures, each with the value of `VkStructureType` that it begins with.
 macro_rules! structures {
     ($($(#[$doc:meta])* $name:ident = $kind:literal { $($field:ident: $ty:ty),* $(,)? })*) => {
@@ -83,12 +90,6 @@ macro_rules! structures {
             impl $name {
                 /// What this structure begins with.
                 pub(super) const HEAD: Head = Head { kind: $kind, next: null() };
-
-                /// The same, with one behind it that may be written.
-                #[allow(dead_code, reason = "not every structure has another behind it")]
-                pub(super) fn before<T>(next: &mut T) -> Head {
-                    Head { next: std::ptr::from_mut(next).cast_const().cast(), ..Self::HEAD }
-                }
             }
         )*
     };
