@@ -67,6 +67,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         )
         .into());
     }
+    if !tests {
+        cargo::ensure_programs(&selection)?;
+    }
     if check_gpu && let Some(code) = cargo::check_gpu(&selection)? {
         return Ok(code);
     }

@@ -135,6 +135,40 @@ impl Selection {
     }
 }
 
+/// Refuses, before anything is compiled for a device, to build programs where there are none: most likely the package
+/// is a kernel crate. Which packages `-p` means, and what is wrong with a manifest, is cargo's to say.
+pub(crate) fn ensure_programs(selection: &Selection) -> Result<(), Box<dyn std::error::Error>> {
+    if !selection.package.is_empty() {
+        return Ok(());
+    }
+    let (Ok(host), Ok(here)) = (hostcall_build::HostToolchain::find(), std::env::current_dir()) else { return Ok(()) };
+    let output = metadata(&host.cargo, selection)?;
+    let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let (Some(packages), Some(root)) = (all["packages"].as_array(), all["workspace_root"].as_str()) else { return Ok(()) };
+    let manifest = match &selection.manifest_path {
+        Some(path) => here.join(path),
+        None => here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|file| file.is_file()).unwrap_or_default(),
+    };
+    // In the workspace's own directory its default members are built, below it one member.
+    let is_root = manifest == Path::new(root).join("Cargo.toml");
+    let is_chosen = |package: &&serde_json::Value| match is_root {
+        true => all["workspace_default_members"].as_array().is_none_or(|members| members.contains(&package["id"])),
+        false => package["manifest_path"].as_str().map(Path::new) == Some(&manifest),
+    };
+    let chosen = || packages.iter().filter(is_chosen);
+    let is_program = |target: &serde_json::Value| target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "bin"));
+    let programs = |package: &serde_json::Value| package["targets"].as_array().is_some_and(|targets| targets.iter().any(is_program));
+    let names: Vec<&str> = chosen().filter_map(|package| package["name"].as_str()).collect();
+    if names.is_empty() || !selection.example.is_empty() || chosen().any(programs) {
+        return Ok(());
+    }
+    Err(format!(
+        "nothing to build: {} has no program (`fn main()` in src/main.rs). A kernel of a kernel crate is launched by `cargo hostcall run . NAME`",
+        names.join(", ")
+    )
+    .into())
+}
+
 /// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
 pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection: &Selection, rest: &[OsString]) -> Outcome {
     let is_run = matches!(verb, Verb::Run { .. });
@@ -147,6 +181,9 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
     {
         // It is most likely not there, and that is said before anything is compiled for it.
         Device::open(spec)?;
+    }
+    if is_run {
+        ensure_programs(selection)?;
     }
     let machine = machine(options)?;
     if verb == (Verb::Run { is_checked: true })
@@ -314,15 +351,20 @@ fn target_dir(sysroot: &Sysroot, selection: &Selection) -> Result<PathBuf, Box<d
     if let Some(dir) = &selection.target_dir {
         return Ok(dir.clone());
     }
-    let mut command = Command::new(sysroot.cargo());
-    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").args(["metadata", "--no-deps", "--format-version=1"]);
-    command.args(selection.manifest_path.iter().flat_map(|path| [OsString::from("--manifest-path"), path.into()]));
-    let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    let output = metadata(sysroot.cargo(), selection)?;
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     match metadata["target_directory"].as_str() {
         Some(dir) => Ok(dir.into()),
         None => Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned().into()),
     }
+}
+
+/// What `cargo metadata` says of the workspace alone.
+fn metadata(cargo: &Path, selection: &Selection) -> Result<Output, String> {
+    let mut command = Command::new(cargo);
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").args(["metadata", "--no-deps", "--format-version=1"]);
+    command.args(selection.manifest_path.iter().flat_map(|path| [OsString::from("--manifest-path"), path.into()]));
+    command.output().map_err(|error| format!("cannot run {}: {error}", cargo.display()))
 }
 
 fn exit_code(status: std::process::ExitStatus) -> ExitCode {

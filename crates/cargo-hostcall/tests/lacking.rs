@@ -106,3 +106,45 @@ fn nobody_has_to_read_to_the_end() {
     child.wait().expect("it ends");
     assert_eq!(complaints, "");
 }
+
+#[test]
+fn a_package_without_a_program_is_refused_before_anything_is_compiled_and_its_neighbour_with_one_is_not() {
+    let dir = TempDir::new().expect("a directory");
+    let root = fs::canonicalize(dir.path()).expect("it is there");
+    let package = |path: &str, source: &str| {
+        let dir = root.join(path);
+        fs::create_dir_all(dir.join("src")).expect("made");
+        let name = path.split('/').next_back().expect("it has a name");
+        let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        fs::write(dir.join("Cargo.toml"), manifest).expect("written");
+        fs::write(dir.join("src").join(source), "fn main() {}\n").expect("written");
+        dir
+    };
+    let kernels = package("kernels", "lib.rs");
+    let program = package("kernels/program", "main.rs");
+    let mut manifest = fs::read_to_string(kernels.join("Cargo.toml")).expect("it was written");
+    manifest += "\n[workspace]\nmembers = [\"program\"]\n";
+    fs::write(kernels.join("Cargo.toml"), manifest).expect("written");
+    let run = |arguments: &[&str], dir: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.arg("hostcall").args(arguments).current_dir(dir);
+        // Nothing can be compiled for a device, and where that is wanted, this is what is said.
+        command.env("HOSTCALL_DEVICE_RUSTC", root.join("rustc")).env("HOSTCALL_CACHE", root.join("cache"));
+        let output = command.output().expect("it starts");
+        assert!(!output.status.success());
+        said(&output)
+    };
+    for arguments in [&["build", "--for", "sim"][..], &["run", "--device", "sim"]] {
+        let refused = "nothing to build: kernels has no program";
+        let text = run(arguments, &kernels);
+        assert!(text.contains(refused) && text.contains("cargo hostcall run . NAME"), "{text}");
+        let text = run(arguments, &kernels.join("src"));
+        assert!(text.contains(refused), "{text}");
+        for text in [run(arguments, &program), run(&[arguments, &["-p", "program"]].concat(), &kernels)] {
+            assert!(!text.contains("nothing to build") && text.contains("rustc"), "{text}");
+        }
+        let named = program.join("Cargo.toml");
+        let text = run(&[arguments, &["--manifest-path", named.to_str().expect("UTF-8")]].concat(), &kernels);
+        assert!(!text.contains("nothing to build") && text.contains("rustc"), "{text}");
+    }
+}
