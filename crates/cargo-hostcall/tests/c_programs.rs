@@ -63,8 +63,8 @@ fn given(mut command: Command, input: &[u8]) -> Output {
 }
 
 /// Compiles a program of `tests/c-programs`, a file in C or C++, for the device and for this machine, and runs both;
-/// what they left.
-fn both(file: &str, arguments: &[&str]) -> Option<[Output; 2]> {
+/// what they left, and the directory in which each has one, `a` and `b`.
+fn both(file: &str, arguments: &[&str]) -> Option<([Output; 2], TempDir)> {
     if !can_compile() {
         return None;
     }
@@ -87,17 +87,18 @@ fn both(file: &str, arguments: &[&str]) -> Option<[Output; 2]> {
     let there = given(command, b"one\ntwo\n");
     let mut command = Command::new(&here);
     command.args(arguments).arg("-d").arg(&rooms[1]).arg("more");
-    Some([there, given(command, b"one\ntwo\n")])
+    Some(([there, given(command, b"one\ntwo\n")], dir))
 }
 
 #[track_caller]
-fn are_equal(file: &str, arguments: &[&str]) {
-    let Some([there, here]) = both(file, arguments) else { return };
+fn are_equal(file: &str, arguments: &[&str]) -> Option<TempDir> {
+    let ([there, here], rooms) = both(file, arguments)?;
     assert_eq!(text(&there.stdout), text(&here.stdout), "{}", text(&there.stderr));
     assert_eq!(there.status.code(), here.status.code());
     // A note about what was not granted may follow.
     assert!(text(&there.stderr).starts_with(&text(&here.stderr)), "{}", text(&there.stderr));
     assert!(there.stdout.len() > 20);
+    Some(rooms)
 }
 
 #[test]
@@ -108,6 +109,14 @@ fn a_program_uses_the_library_of_c_and_prints_what_it_prints_here() {
 #[test]
 fn threads_of_a_program_in_c_wait_for_each_other() {
     are_equal("threads.c", &[]);
+}
+
+#[test]
+fn what_is_written_to_a_file_is_in_its_mappings_and_what_is_stored_there_in_the_file() {
+    if let Some(rooms) = are_equal("mapped.c", &[]) {
+        let left = ["a", "b"].map(|room| fs::read(rooms.path().join(room).join("mapped")).expect("it left its file"));
+        assert!(left[0].starts_with(b"stored last") && left[0] == left[1]);
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::instrument;
 use crate::module::{definition, is_kernel, symbol};
 use crate::probe::Probe;
 use crate::shared_stacks::StackError;
-use crate::{BuildError, DeviceToolchain, atomics, corelib, flags, lanes, panics, recipe, shared_stacks, words};
+use crate::{BuildError, DeviceToolchain, atomics, constructors, corelib, flags, lanes, panics, recipe, shared_stacks, words};
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
@@ -88,6 +88,9 @@ pub(crate) struct Prepared {
 
 /// A module (as text) as it is marked and optimised; `package` is for errors.
 pub(crate) fn prepared(package: &str, gpu: &Gpu<'_>, style: Style, module: &str) -> Result<Prepared, BuildError> {
+    if style == Style::Kernels {
+        constructors::refuse(package, constructors::of_module(module))?;
+    }
     // AMD's back end keeps the orderings.
     let module = if gpu.triple.starts_with("nvptx") { atomics::fence(module) } else { Cow::Borrowed(module) };
     let module = if style == Style::Program { Cow::Owned(words::without_unused(&module)) } else { module };

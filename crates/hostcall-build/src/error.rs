@@ -167,6 +167,18 @@ pub enum BuildError {
         /// The functions.
         symbols: Vec<String>,
     },
+    /// A kernel crate brings functions that would run when its image is loaded, and nobody could run them.
+    #[error(
+        "{package} brings functions that are to run when its image is loaded or let go: {}; on no device does anybody run them for \
+         kernels, which have no `main` (`#[link_section = \".init_array\"]`, C's `constructor`, and C++'s variables outside of functions make \
+         them): call them from a kernel, or make the crate a program with std, whose first thread runs them", functions.join(", ")
+    )]
+    Constructors {
+        /// The kernel crate.
+        package: String,
+        /// The functions.
+        functions: Vec<String>,
+    },
     /// A patch of the overlay has no place in this compiler's std.
     #[error(
         "std of {version} is not the one that the overlay knows: patch `{patch}`, file {file}: {problem}; \

@@ -23,6 +23,7 @@ mod build;
 mod cache;
 mod cargo;
 mod command;
+mod constructors;
 mod context;
 mod copies;
 mod corelib;

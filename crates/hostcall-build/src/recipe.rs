@@ -10,6 +10,7 @@ pub(crate) fn images() -> &'static [u8] {
         include_str!("amdgpu.rs"),
         include_str!("atomics.rs"),
         include_str!("bitcode.rs"),
+        include_str!("constructors.rs"),
         include_str!("copies.rs"),
         include_str!("flags.rs"),
         include_str!("gpu.rs"),

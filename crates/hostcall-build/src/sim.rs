@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::instrument;
 use crate::probe::Probe;
 use crate::symbols::EXPORTED;
-use crate::{BuildError, DeviceToolchain, Instrument, bitcode, cargo, flags, recipe};
+use crate::{BuildError, DeviceToolchain, Instrument, bitcode, cargo, constructors, flags, recipe};
 
 /// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library
 /// has, and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
@@ -30,6 +30,8 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     if !symbols.is_empty() {
         return Err(BuildError::UndefinedSymbols { package: context.source.package.clone(), symbols });
     }
+    let unexpected = || BuildError::Unexpected { command: "linking the simulator's image".into(), problem: "it is no library".into() };
+    constructors::refuse(&context.source.package, constructors::of_library(&bytes).ok_or_else(unexpected)?)?;
     Ok(Image::new(ImageKind::Sim, triple, bytes))
 }
 

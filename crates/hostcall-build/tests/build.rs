@@ -65,6 +65,25 @@ fn a_library_that_needs_what_nobody_provides_is_refused_by_name() {
 }
 
 #[test]
+fn functions_that_are_to_run_when_an_image_is_loaded_are_refused_by_name_for_each_device() {
+    let gpus = if device_toolchain() { vec![Target::nvptx(), Target::Amdgpu { arch: AMDGPU_ARCHES[0].into() }] } else { Vec::new() };
+    for target in [Target::Sim].into_iter().chain(gpus) {
+        match build("begins", vec![target.clone()]) {
+            Err(error @ BuildError::Constructors { .. }) => {
+                let error = error.to_string();
+                assert!(
+                    error.starts_with(
+                        "begins brings functions that are to run when its image is loaded or let go: begins::begin, the_end; "
+                    ),
+                    "{target:?}: {error}"
+                );
+            }
+            other => panic!("{target:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_crate_that_does_not_compile_fails_with_the_compilers_words() {
     let error = build("broken", vec![Target::Sim]).expect_err("it does not compile").to_string();
     assert!(error.starts_with("error") && error.contains("\nerror[E0308]: mismatched types\n"), "{error}");

@@ -3,7 +3,7 @@
 //!
 //! They call what any function of the program calls, so a thread of the program runs them, never who loads its image.
 //! This is how the simulator has them, where images are shared libraries; their linker hides both lists from the
-//! system's loader (`hostcall-build`, `stdlib::constructors`, which also writes the calls that GPUs' images have).
+//! system's loader (`hostcall-build`, `constructors`, which also writes the calls that GPUs' images have).
 
 use core::ffi::{c_char, c_int};
 

@@ -5,6 +5,7 @@ use crate::abi::{
     AT_FDCWD, O_ACCMODE, O_APPEND, O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_PATH, O_RDONLY, O_RDWR, O_SYNC,
     O_TMPFILE, O_TRUNC, O_WRONLY, S_IFIFO, S_IFMT,
 };
+use crate::coherent::{self, Which};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
 use crate::local::object::Object;
@@ -79,6 +80,11 @@ fn opened(path: &[u8], flags: i32, mode: u32) -> Result<(u64, u32), Errno> {
     loop {
         match answered(StdFiles::open(path, options, mode)) {
             Err(Errno(ENXIO)) if flags & O_NONBLOCK == 0 && is_fifo(path) => time::sys_sleep(LOOK),
+            Ok((handle, what)) if flags & O_TRUNC != 0 => {
+                // It is empty now, and its mappings see that.
+                let _ = coherent::change(Which::Handle(handle), false, || Ok(0));
+                return Ok((handle, what));
+            }
             opened => return opened,
         }
     }
@@ -163,11 +169,13 @@ pub(crate) fn handle(fd: i32) -> Result<u64, Errno> {
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_ftruncate(fd: i32, len: i64) -> i32 {
     returned((|| match (fd::target(fd)?, u64::try_from(len)) {
-        (Target::File(handle), Ok(len)) => match answered(Files::set_len(handle, len)) {
-            // It is open, but not for writing.
-            Err(Errno(EBADF)) => Err(Errno(EINVAL)),
-            done => done.map(|()| 0),
-        },
+        (Target::File(handle), Ok(len)) => {
+            match coherent::change(Which::Handle(handle), false, || answered(Files::set_len(handle, len)).map(|()| 0)) {
+                // It is open, but not for writing.
+                Err(Errno(EBADF)) => Err(Errno(EINVAL)),
+                done => done.map(|_| 0),
+            }
+        }
         _ => Err(Errno(EINVAL)),
     })())
 }
@@ -182,7 +190,7 @@ pub unsafe extern "C" fn libc_truncate(name: *const c_char, len: i64) -> i32 {
     let path = unsafe { at(AT_FDCWD, name) };
     returned(path.and_then(|path| {
         let len = u64::try_from(len).map_err(|_| Errno(EINVAL))?;
-        answered(StdFiles::set_len_path(&path, len)).map(|()| 0)
+        coherent::change(Which::Path(&path), false, || answered(StdFiles::set_len_path(&path, len)).map(|()| 0)).map(|_| 0)
     }))
 }
 
@@ -201,14 +209,17 @@ pub extern "C" fn libc_posix_fallocate(fd: i32, at: i64, len: i64) -> i32 {
 fn allocate(fd: i32, mode: i32, at: i64, len: i64) -> Result<(), Errno> {
     let numbers = u64::try_from(at).and_then(|at| Ok((at, u64::try_from(len)?)));
     let (at, len) = numbers.map_err(|_| Errno(EINVAL))?;
-    answered(StdFiles::allocate(handle(fd)?, mode.cast_unsigned(), at, len))
+    let handle = handle(fd)?;
+    let allocate = || answered(StdFiles::allocate(handle, mode.cast_unsigned(), at, len)).map(|()| 0);
+    // Without a mode no byte of the file is another one afterwards.
+    coherent::change(Which::Handle(handle), mode != 0, allocate).map(drop)
 }
 
 /// Waits until everything written is on the host's disk.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_fsync(fd: i32) -> i32 {
     returned((|| match fd::target(fd)? {
-        Target::File(handle) | Target::Dir(handle) => answered(Files::sync(handle)).map(|()| 0),
+        Target::File(handle) | Target::Dir(handle) => coherent::flush(handle).and_then(|()| answered(Files::sync(handle))).map(|()| 0),
         _ => Err(Errno(EINVAL)),
     })())
 }
@@ -217,7 +228,9 @@ pub extern "C" fn libc_fsync(fd: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_fdatasync(fd: i32) -> i32 {
     returned((|| match fd::target(fd)? {
-        Target::File(handle) | Target::Dir(handle) => answered(StdFiles::sync_data(handle)).map(|()| 0),
+        Target::File(handle) | Target::Dir(handle) => {
+            coherent::flush(handle).and_then(|()| answered(StdFiles::sync_data(handle))).map(|()| 0)
+        }
         _ => Err(Errno(EINVAL)),
     })())
 }

@@ -6,6 +6,7 @@ use crate::abi::{
     F_SETLKW, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND, O_CLOEXEC, O_NONBLOCK, TIOCGWINSZ, iovec,
 };
 use crate::arguments::{LONGEST, most, whole};
+use crate::coherent::{self, Place};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{Target, held, target};
 use crate::local::object::Object;
@@ -88,7 +89,10 @@ pub(crate) fn read(fd: i32, target: Target, into: &mut [u8]) -> Result<isize, Er
             wait(handle, event::IN)?;
             until(fd, handle, event::IN, || answered(Files::read(handle, into)))
         }
-        // What is not whole is no more than goes by one call.
+        Target::File(handle) if is_whole(fd) => {
+            coherent::read(handle, Place::Cursor, into.len(), || whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))))
+        }
+        // No more than goes by one call.
         Target::File(handle) | Target::Dir(handle) => whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))),
         Target::Socket(handle) => socket::receive(handle, false, false, into).map(|(n, _)| n),
         Target::Object(reference) => transfer::read(&held(reference)?, into).map(|n| n as isize),
@@ -101,6 +105,9 @@ pub(crate) fn write(fd: i32, target: Target, from: &[u8]) -> Result<isize, Errno
         Target::Input => Err(Errno(EBADF)),
         Target::Output(stream) => print(stream, from),
         Target::File(handle) if waits(fd) => until(fd, handle, event::OUT, || answered(Files::write(handle, from))),
+        Target::File(handle) if is_whole(fd) => {
+            coherent::write(handle, Place::Cursor, from, || whole(from.len(), |part| answered(Files::write(handle, &from[part]))))
+        }
         Target::File(handle) | Target::Dir(handle) => whole(from.len(), |part| answered(Files::write(handle, &from[part]))),
         Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
         Target::Object(reference) => held(reference).and_then(|held| transfer::write(&held, from)).map(|n| n as isize),

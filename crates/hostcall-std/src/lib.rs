@@ -23,7 +23,7 @@
 //!   [`net`], [`pipes`]: what is done with those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the
 //!   objects, and how one waits for them and for the host.
 //! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set
-//!   of them; [`notices`] of what happens to them; [`moving`], [`mapping`]: their bytes.
+//!   of them; [`notices`] of what happens to them; [`moving`], [`mapping`]: their bytes. `mapped`, `coherent`: how mappings stay as files are.
 //!
 //! None of these modules uses one that uses it.
 //!
@@ -41,6 +41,7 @@ pub mod backtrace;
 mod blocks;
 pub mod calendar;
 pub mod changes;
+mod coherent;
 #[cfg(all(hostcall_device, not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
 mod constructors;
 #[cfg(all(hostcall_device, target_arch = "nvptx64"))]
@@ -63,7 +64,9 @@ pub mod language;
 pub mod life;
 pub mod links;
 mod local;
+mod lock;
 pub mod locks;
+mod mapped;
 pub mod mapping;
 pub mod memory;
 pub mod moving;

@@ -1,8 +1,9 @@
 //! Bytes of files: at a place, in several pieces, and from file to file on the host.
 
 use crate::abi::errno::{EBADF, EINVAL, ESPIPE};
-use crate::abi::{O_NONBLOCK, iovec};
+use crate::abi::{O_APPEND, O_NONBLOCK, iovec};
 use crate::arguments::{LONGEST, whole};
+use crate::coherent::{self, Place, Which};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
 use crate::local::object::Kind;
@@ -35,7 +36,9 @@ pub unsafe extern "C" fn libc_pread(fd: i32, into: *mut c_void, len: usize, at: 
         }
         // SAFETY: the caller's. The length is never beyond what a slice may have.
         let into = unsafe { core::slice::from_raw_parts_mut(into.cast::<u8>(), len.min(LONGEST)) };
-        whole(into.len(), |part| answered(Files::read_at(handle, at.saturating_add(part.start as u64), &mut into[part])))
+        coherent::read(handle, Place::At(at), into.len(), || {
+            whole(into.len(), |part| answered(Files::read_at(handle, at.saturating_add(part.start as u64), &mut into[part])))
+        })
     })())
 }
 
@@ -55,7 +58,11 @@ pub unsafe extern "C" fn libc_pwrite(fd: i32, from: *const c_void, len: usize, a
         }
         // SAFETY: as in `libc_pread`.
         let from = unsafe { core::slice::from_raw_parts(from.cast::<u8>(), len.min(LONGEST)) };
-        whole(from.len(), |part| answered(Files::write_at(handle, at.saturating_add(part.start as u64), &from[part])))
+        // Linux, too, appends by a descriptor that does.
+        let place = if table::own_flags(fd) & O_APPEND == 0 { Place::At(at) } else { Place::End };
+        coherent::write(handle, place, from, || {
+            whole(from.len(), |part| answered(Files::write_at(handle, at.saturating_add(part.start as u64), &from[part])))
+        })
     })())
 }
 
@@ -186,12 +193,16 @@ unsafe fn copy(from: u64, from_at: *mut i64, to: u64, to_at: *mut i64, len: usiz
         Some(at) => place(**at).map(|_| **at),
         None => Ok(-1),
     };
-    let copied = answered(StdFiles::copy(from, given(&from_at)?, to, given(&to_at)?, len as u64))?;
-    let copied = i64::try_from(copied).ok().filter(|copied| *copied as usize <= len).ok_or(Errno(crate::abi::errno::EIO))?;
+    let (from_place, to_place) = (given(&from_at)?, given(&to_at)?);
+    coherent::flush(from)?;
+    let copied = coherent::change(Which::Handle(to), true, || {
+        let copied = answered(StdFiles::copy(from, from_place, to, to_place, len as u64))?;
+        isize::try_from(copied).ok().filter(|copied| *copied as usize <= len).ok_or(Errno(crate::abi::errno::EIO))
+    })?;
     for at in [from_at, to_at].into_iter().flatten() {
-        *at += copied;
+        *at += copied as i64;
     }
-    Ok(copied as isize)
+    Ok(copied)
 }
 
 /// Copies from file to file on the host: how many bytes; 0 at the end.

@@ -43,6 +43,11 @@ fn own() -> usize {
 }
 
 impl Mutex {
+    /// One that nobody holds, and that says so to whoever holds it and locks it again.
+    pub(crate) const fn checking() -> Self {
+        Self { state: AtomicU32::new(FREE), kind: CHECKING, holder: AtomicUsize::new(0), again: AtomicU32::new(0), spare: [0; 5] }
+    }
+
     /// Whether the calling thread holds it, of one that is not ordinary. Relaxed, here and below: only the holder finds
     /// its own address there.
     fn is_mine(&self) -> bool {
@@ -108,7 +113,7 @@ pub unsafe extern "C" fn libc_pthread_mutex_init(mutex: *mut Mutex, attributes: 
         kind @ (RECURSIVE | CHECKING) => kind,
         _ => ORDINARY,
     };
-    let new = Mutex { state: AtomicU32::new(FREE), kind, holder: AtomicUsize::new(0), again: AtomicU32::new(0), spare: [0; 5] };
+    let new = Mutex { kind, ..Mutex::checking() };
     // SAFETY: the caller's.
     unsafe { mutex.write(new) };
     0

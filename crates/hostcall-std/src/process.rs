@@ -3,7 +3,7 @@
 use crate::abi::errno::{EINVAL, EIO};
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
-use crate::{exits, lane, memory, output, tls};
+use crate::{coherent, exits, lane, memory, output, tls};
 use core::sync::atomic::{AtomicU32, Ordering};
 use hostcall_device::__runtime::{self as device, Console, Process};
 use hostcall_device::wave;
@@ -12,6 +12,8 @@ use hostcall_device::wave;
 const ABORTED: i32 = 134;
 
 fn end(code: i32) -> ! {
+    // Whichever way it ends, what it has stored in its files stays.
+    coherent::end();
     // A host that is gone cannot be told; the process ends all the same.
     let _ = Process::exit(code);
     device::end_lane()

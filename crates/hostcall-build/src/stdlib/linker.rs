@@ -18,7 +18,7 @@ use super::machine::Machine;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use super::variadic;
-use super::{constructors, foreign, math};
+use super::{foreign, math};
 use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
@@ -26,7 +26,7 @@ use crate::gpu::Gpu;
 use crate::probe::{self, Probe};
 use crate::progress::Progress;
 use crate::symbols::{C_PREFIX, EXPORTED, QUADS, VARIADIC};
-use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, module, nvptx, parts, sim, symbols};
+use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, constructors, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let mut arguments = expand(arguments)?;

@@ -7,7 +7,6 @@
 pub(crate) mod act;
 pub(crate) mod c;
 mod compilers;
-mod constructors;
 mod foreign;
 mod known;
 mod linker;

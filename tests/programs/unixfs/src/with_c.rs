@@ -1,5 +1,8 @@
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::ptr::{null, null_mut};
 
 unsafe extern "C" {
@@ -239,6 +242,16 @@ fn mapped() {
         shared.write(b'f');
         println!("munmap {} {}", libc::munmap(shared.cast(), 5000), libc::munmap(private.cast(), 5000));
         println!("seen {:?}", &std::fs::read("m").expect("it is read")[..2]);
+        let file = File::options().read(true).write(true).open("m").expect("it is there");
+        let shared = libc::mmap(null_mut(), 5000, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0).cast::<u8>();
+        file.write_all_at(b"std's", 4000).expect("it is written");
+        println!("mapped {}", String::from_utf8_lossy(std::slice::from_raw_parts(shared.add(4000), 6)));
+        shared.add(4002).write(b'D');
+        let mut seen = [0; 6];
+        file.read_exact_at(&mut seen, 4000).expect("it is read");
+        file.set_len(4003).expect("it is cut");
+        println!("read {}, cut {}", String::from_utf8_lossy(&seen), *shared.add(4003));
+        println!("munmap {}", libc::munmap(shared.cast(), 5000));
         let anonymous = libc::mmap(null_mut(), 10_000, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
         println!("anonymous {} {}", anonymous as usize % 4096, (0..10_000).all(|i| *anonymous.cast::<u8>().add(i) == 0));
         println!("munmap {}", libc::munmap(anonymous, 10_000));

@@ -25,6 +25,17 @@ pub(super) struct Counts {
     pub(super) untold: BTreeMap<String, usize>,
 }
 
+/// An access, where it stands.
+struct Met<'s, 'a> {
+    names: &'s Names<'a>,
+    instruction: &'s Instruction<'a>,
+    access: &'s Access,
+    /// The variable of its place in the source.
+    site: String,
+    /// Where its statement begins.
+    at: usize,
+}
+
 /// An access whose address is kept until a call is over.
 struct Kept {
     register: String,
@@ -116,9 +127,10 @@ impl<'m, 'a> Inserter<'m, 'a> {
                             Touches::All(all) => {
                                 for access in all {
                                     let site = site(self);
+                                    let met = Met { names: &names, instruction, access: &access, site, at: statement.start };
                                     match calls[at] {
-                                        None => before += &self.access(&names, instruction, &access, site, statement.start)?,
-                                        Some(_) => match self.keep(&names, instruction, &access, site, statement.start, kept_count)? {
+                                        None => before += &self.access(met)?,
+                                        Some(_) => match self.keep(met, kept_count)? {
                                             Some((text, one)) => {
                                                 kept_count += 1;
                                                 before += &text;
@@ -246,14 +258,7 @@ impl<'m, 'a> Inserter<'m, 'a> {
     }
 
     /// The call before an access.
-    fn access(
-        &mut self,
-        names: &Names<'_>,
-        instruction: &Instruction<'_>,
-        access: &Access,
-        site: String,
-        at: usize,
-    ) -> Result<String, PtxError> {
+    fn access(&mut self, Met { names, instruction, access, site, at }: Met<'_, '_>) -> Result<String, PtxError> {
         const ADDRESS: &str = "%__hostcall_address";
         let mut bytes = access.bytes.clone();
         let mut unless = Vec::new();
@@ -304,11 +309,7 @@ impl<'m, 'a> Inserter<'m, 'a> {
     /// An access between a call's parameters: its address is kept, or 0. `None`: it cannot be.
     fn keep(
         &mut self,
-        names: &Names<'_>,
-        instruction: &Instruction<'_>,
-        access: &Access,
-        site: String,
-        at: usize,
+        Met { names, instruction, access, site, at }: Met<'_, '_>,
         number: usize,
     ) -> Result<Option<(String, Kept)>, PtxError> {
         let Access { kind, window, bytes: Bytes::Are(bytes), fewer: None, lanes: None, .. } = *access else { return Ok(None) };

@@ -5,14 +5,18 @@
 //! system's loader, which knows them by two lists. In the simulator the lists stay, hidden from the loader
 //! ([`hide`]), and the program's entry reads them (`hostcall-std`, `constructors`). A GPU's compiler has no such lists:
 //! there `main` gets the calls ([`lower`]).
+//!
+//! An image of kernels has no `main`. Many launches share it, and none of them is the first one's to begin: there is
+//! nobody who could run such functions. So a kernel crate that brings some is refused, for each device alike
+//! ([`of_library`], [`of_module`]).
 
 use std::fmt::Write as _;
 
 use object::elf::{DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_LOOS, Dyn64, DynamicTag, FileHeader64, PT_DYNAMIC};
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
-use object::{Endianness, I64, pod};
+use object::{Endianness, I64, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget, pod};
 
-use crate::module;
+use crate::{BuildError, module};
 
 /// A module (as text) whose `main` calls what LLVM's lists name: constructors before, destructors behind it. A program
 /// that ends otherwise (`exit`) does without the latter.
@@ -101,6 +105,65 @@ pub(crate) fn hide(library: &mut [u8]) -> Option<()> {
     Some(())
 }
 
+/// Nothing, if no function would run when an image of a kernel crate is loaded.
+pub(crate) fn refuse(package: &str, mut functions: Vec<String>) -> Result<(), BuildError> {
+    functions.sort();
+    functions.dedup();
+    if functions.is_empty() { Ok(()) } else { Err(BuildError::Constructors { package: package.to_owned(), functions }) }
+}
+
+/// How the names of sections begin whose functions run when something is loaded or let go.
+const SECTIONS: [&str; 4] = [".init_array", ".fini_array", ".ctors", ".dtors"];
+
+/// The functions that would run when a shared library is loaded or let go, but for those that every library of this
+/// machine has. `None`: it is no library.
+pub(crate) fn of_library(library: &[u8]) -> Option<Vec<String>> {
+    let file = object::File::parse(library).ok()?;
+    let mut functions = Vec::new();
+    for section in file.sections().filter(|section| section.name().is_ok_and(|name| SECTIONS.iter().any(|known| name.starts_with(known)))) {
+        let range = section.address()..section.address().saturating_add(section.size());
+        // What the loader puts there, or what is there already, less the loader's own base.
+        let moved = file.dynamic_relocations().into_iter().flatten().filter(|(at, _)| range.contains(at));
+        let moved = moved.filter_map(|(_, relocation)| match relocation.target() {
+            RelocationTarget::Symbol(symbol) => Some(file.dynamic_symbol_table()?.symbol_by_index(symbol).ok()?.address()),
+            _ => Some(relocation.addend().cast_unsigned()),
+        });
+        let there = section.data().unwrap_or_default().as_chunks::<8>().0.iter().map(|entry| u64::from_ne_bytes(*entry));
+        let addresses: Vec<u64> = moved.chain(there).filter(|address| *address != 0).collect();
+        // A name that is not there is one of the C library's, whose objects are stripped on some systems: the
+        // compiler's are never.
+        let named = file.symbols().filter(|symbol| addresses.contains(&symbol.address())).filter_map(|symbol| symbol.name().ok());
+        functions.extend(named.filter(|name| !name.is_empty() && !is_everywhere(name)).map(readable));
+    }
+    Some(functions)
+}
+
+/// Functions of the C compiler's own, and on AArch64 that by which `compiler_builtins` asks which atomic instructions
+/// there are.
+fn is_everywhere(name: &str) -> bool {
+    ["frame_dummy", "__do_global_dtors_aux", "init_have_lse_atomics"].contains(&name)
+        || ["compiler_builtins", "RUST_LSE_INIT"].iter().any(|part| name.contains(part))
+}
+
+/// The functions that a module, as text, would have run when it is loaded or let go.
+pub(crate) fn of_module(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with('@')) {
+        if let Some(list) = LISTS.iter().find(|list| line.starts_with(**list)) {
+            all.extend(functions(line, list).into_iter().map(|name| readable(name.trim_matches('"'))));
+        } else if SECTIONS.iter().any(|section| line.contains(&format!(", section \"{section}"))) {
+            // What it is filled with, or else its own name.
+            let of = line.rsplit_once("ptr @").map_or(&line[1..], |(_, function)| function);
+            all.push(readable(module::symbol(of)));
+        }
+    }
+    all
+}
+
+fn readable(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +196,20 @@ define void @entry() {\n  %1 = call i32 @main(i32 1, ptr null)\n  ret void\n}\n"
     }
 
     #[test]
+    fn what_a_module_would_run_when_it_is_loaded_is_found_by_name() {
+        let mut found = of_module(MODULE);
+        found.sort();
+        assert_eq!(found, ["first one", "last", "late", "later"]);
+        let rusts = "@_RNvCs1234_1c5BEGIN = internal constant ptr @_RNvCs1234_1c5begin, section \".init_array.00099\", align 8\n\
+            @struct = constant <{ ptr }> <{ ptr @end }>, section \".fini_array\"\n@x = global ptr @y, section \".data\"\n";
+        assert_eq!(of_module(rusts), ["c::begin", "end"]);
+        assert!(of_module("define void @f() {\n  ret void\n}\n@llvm.used = appending global [1 x ptr] [ptr @f]\n").is_empty());
+        assert!(refuse("p", Vec::new()).is_ok());
+    }
+
+    #[test]
     fn what_is_no_library_has_no_lists() {
+        assert_eq!(of_library(&[]), None);
         assert_eq!(hide(&mut []), None);
         assert_eq!(hide(&mut vec![0; 4096]), None);
     }
