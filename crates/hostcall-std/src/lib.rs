@@ -23,7 +23,8 @@
 //!   [`net`], [`pipes`]: what is done with those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the
 //!   objects, and how one waits for them and for the host.
 //! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set
-//!   of them; [`notices`] of what happens to them; [`moving`], [`mapping`]: their bytes. `mapped`, `coherent`: how mappings stay as files are.
+//!   of them; [`notices`] of what happens to them; [`moving`], [`mapping`]: their bytes. `mapped`,
+//!   `coherent`: how mappings stay as files are.
 //!
 //! None of these modules uses one that uses it.
 //!

@@ -10,9 +10,10 @@
 //! * Between two images of one file (of which neither lies in the other) it takes one of these calls for what is stored
 //!   in one to be seen in the other.
 //! * What other processes write is seen when it is mapped anew, and lost if they write to a page that is stored to.
-//! * A descriptor's cursor that other threads move at the same time may lead a write of an image astray until the next
-//!   one; and a `write` that has begun before the file's first mapping is overwritten by whoever stores to the same page
-//!   and calls `msync` before that `write` has returned.
+//! * If a thread moves the cursor of a descriptor while another writes there, what is written may come to another place
+//!   of the image than of the file.
+//! * A `write` that has begun before the file's first mapping is overwritten by whoever stores to the same page and
+//!   calls `msync` before that `write` has returned.
 //!
 //! All of it happens under one lock, calls to the host as well, in which nothing waits but for files' bytes. Files that
 //! are not mapped are read and written outside of it.

@@ -87,7 +87,7 @@ pub extern "C" fn libc_mmap(_hint: *mut c_void, len: usize, protection: i32, fla
 
 /// The first page of a range, and its length in bytes.
 fn whole_pages(at: *const c_void, len: usize) -> Result<(usize, usize), Errno> {
-    if at as usize % PAGE == 0 { Ok((at as usize, pages(len)?)) } else { Err(Errno(EINVAL)) }
+    if (at as usize).is_multiple_of(PAGE) { Ok((at as usize, pages(len)?)) } else { Err(Errno(EINVAL)) }
 }
 
 /// The mapping of no file that a range is in: where it begins, and what of it the range is.
