@@ -8,7 +8,8 @@
 
 use std::cell::RefCell;
 use std::mem::offset_of;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
@@ -63,20 +64,20 @@ struct Memory {
 struct Said {
     arrived: u64,
     values: Vec<u64>,
-    /// What each collective's lanes have said, one after another.
-    done: Vec<Arc<Vec<u64>>>,
+    /// Lanes that wait for what all of them have said. Each is told by itself: if all were woken for one lock, they
+    /// would wait for one another.
+    waiting: Vec<Sender<Arc<Vec<u64>>>>,
 }
 
 struct Wave {
     mask: u64,
     memory: Mutex<Memory>,
     said: Mutex<Said>,
-    all_said: Condvar,
 }
 
 impl Wave {
     fn new(mask: u64, memory: Memory) -> Self {
-        Self { mask, memory: Mutex::new(memory), said: Mutex::default(), all_said: Condvar::new() }
+        Self { mask, memory: Mutex::new(memory), said: Mutex::default() }
     }
 
     /// What each lane of `mask` says here.
@@ -85,16 +86,20 @@ impl Wave {
         said.values.resize(64, 0);
         said.values[lane as usize] = value;
         said.arrived |= 1 << lane;
-        let number = said.done.len();
-        if said.arrived == mask {
-            let values = Arc::new(said.values.clone());
-            said.done.push(values);
-            said.arrived = 0;
-            self.all_said.notify_all();
-        } else {
-            said = self.all_said.wait_while(said, |said| said.done.len() == number).expect("no lane panicked");
+        if said.arrived != mask {
+            let (tell, told) = channel();
+            said.waiting.push(tell);
+            drop(said);
+            return told.recv().expect("no lane panicked");
         }
-        said.done[number].clone()
+        let values = Arc::new(said.values.clone());
+        said.arrived = 0;
+        let waiting = std::mem::take(&mut said.waiting);
+        drop(said);
+        for lane in waiting {
+            lane.send(values.clone()).expect("it waits");
+        }
+        values
     }
 }
 

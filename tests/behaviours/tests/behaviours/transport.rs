@@ -111,7 +111,11 @@ fn few_ports_and_few_staging_slots_are_shared_without_deadlock() {
 #[test]
 fn waves_that_keep_ports_and_call_on_always_go_on() {
     let seen = Seen::default();
-    let (lanes, rounds, most) = if on_gpu() { (2048, 5u32, 900u32) } else { (if slow() { 128 } else { 512 }, 3, 900) };
+    let (lanes, rounds, most) = match (on_gpu(), slow()) {
+        (true, _) => (2048, 5u32, 900u32),
+        (_, true) => (128, 2, 900),
+        _ => (512, 3, 900),
+    };
     for (ports, slots) in [(1, 1), (2, 1), (3, 2), (9, 2)] {
         let bench = Bench::new(|b| stressed(b, &seen).ports(ports).staging(slots, 64 << 10).threads(2));
         let scratch = bench.device.alloc::<u8>((lanes * 2 * most) as usize).unwrap();
