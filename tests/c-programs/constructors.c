@@ -15,6 +15,9 @@ __attribute__((constructor(101))) APART static void the_first(void) {
   puts("first");
 }
 __attribute__((constructor)) APART static void the_third(int count, char **arguments) { printf("third, %d %d\n", count > 1, arguments[count] == NULL); }
+/* As other languages have them: an entry in the section, whose number is its priority. */
+APART static void entered(void) { printf("entered between the second and the third: %s\n", made); }
+__attribute__((section(".init_array.00300"), used)) static void (*const entry)(void) = entered;
 __attribute__((destructor)) static void last(void) {
   printf("last: %s\n", made);
   free(made);

@@ -153,8 +153,8 @@ fn a_gpus_main_calls_constructors_first() {
     succeeded(&compile("nvptx", &["-O0", source.to_str().expect("UTF-8"), "-o", program.to_str().expect("UTF-8")]));
     let bundle = hostcall_build::ProgramBundle::from_bytes(&fs::read(&program).expect("it was linked")).expect("a bundle");
     let ptx = text(&bundle.images[0].bytes);
-    let called =
-        ["the_first", "the_second", "the_third"].map(|name| ptx.find(&format!("call {name},")).unwrap_or_else(|| panic!("{name}")));
+    let called = ["the_first", "the_second", "entered", "the_third"]
+        .map(|name| ptx.find(&format!("call {name},")).unwrap_or_else(|| panic!("{name}")));
     assert!(called.is_sorted(), "{called:?}");
 }
 

@@ -1,5 +1,5 @@
 //! Functions that run before `main`, and behind it: C's `constructor` and `destructor`, and what makes and ends C++'s
-//! variables outside of functions.
+//! variables outside of functions; and what any language puts into the sections by which machine code has them.
 //!
 //! They call the host as any function of the program does. So a thread of the program has to run them, and not the
 //! system's loader, which knows them by two lists. In the simulator the lists stay, hidden from the loader
@@ -18,10 +18,10 @@ use object::{Endianness, I64, Object, ObjectSection, ObjectSymbol, ObjectSymbolT
 
 use crate::{BuildError, module};
 
-/// A module (as text) whose `main` calls what LLVM's lists name: constructors before, destructors behind it. A program
-/// that ends otherwise (`exit`) does without the latter.
+/// A module (as text) whose `main` calls what LLVM's lists and the sections name: constructors before, destructors
+/// behind it. A program that ends otherwise (`exit`) does without the latter.
 pub(crate) fn lower(text: &str) -> String {
-    let [constructors, destructors] = LISTS.map(|list| functions(text, list));
+    let [constructors, destructors] = [CONSTRUCTORS, DESTRUCTORS].map(|which| functions(text, &which));
     if constructors.is_empty() && destructors.is_empty() {
         return text.to_owned();
     }
@@ -37,7 +37,7 @@ pub(crate) fn lower(text: &str) -> String {
     main += "  ret i32 %code\n}\n";
     let mut out = String::with_capacity(text.len() + main.len());
     for line in text.split_inclusive('\n') {
-        if LISTS.iter().any(|list| line.starts_with(list)) {
+        if [CONSTRUCTORS, DESTRUCTORS].iter().any(|which| line.starts_with(which.list)) {
             continue;
         }
         if line.trim_end() == definition {
@@ -59,20 +59,39 @@ fn handed_over(definition: Option<&str>) -> String {
 
 /// What the program's own `main` is called then.
 const MAIN: &str = "hostcall.main";
-/// How the lines of LLVM's lists begin.
-const LISTS: [&str; 2] = ["@llvm.global_ctors = ", "@llvm.global_dtors = "];
 
-/// The functions of a list, in the order of their priorities and, of one priority, in the list's.
-fn functions<'a>(text: &'a str, list: &str) -> Vec<&'a str> {
-    let Some(line) = text.lines().find(|line| line.starts_with(list)) else { return Vec::new() };
-    // `{ i32 65535, ptr @f, ptr null }`, after its type.
-    let mut all: Vec<(u32, &str)> = line
-        .split("{ i32 ")
-        .filter_map(|element| {
-            let (priority, rest) = element.split_once(", ptr @")?;
-            Some((priority.parse().ok()?, quoted(rest)))
-        })
-        .collect();
+/// Where functions of one kind are named.
+#[derive(Clone, Copy)]
+struct Named {
+    /// How the line of LLVM's list begins.
+    list: &'static str,
+    /// How the names of sections begin in which they are, each a pointer; a number may follow, their priority.
+    sections: [&'static str; 2],
+}
+
+const CONSTRUCTORS: Named = Named { list: "@llvm.global_ctors = ", sections: [".init_array", ".ctors"] };
+const DESTRUCTORS: Named = Named { list: "@llvm.global_dtors = ", sections: [".fini_array", ".dtors"] };
+/// The priority of those that say none: the last one.
+const NO_PRIORITY: u32 = 65535;
+
+/// The functions of one kind, in the order of their priorities and, of one priority, in the module's.
+fn functions<'a>(text: &'a str, which: &Named) -> Vec<&'a str> {
+    let mut all: Vec<(u32, &str)> = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with('@')) {
+        if line.starts_with(which.list) {
+            // `{ i32 65535, ptr @f, ptr null }`, after its type.
+            all.extend(line.split("{ i32 ").filter_map(|element| {
+                let (priority, rest) = element.split_once(", ptr @")?;
+                Some((priority.parse().ok()?, quoted(rest)))
+            }));
+        } else if let Some((value, section)) = line.split_once(", section \"")
+            && let Some(rest) = which.sections.iter().find_map(|own| section.strip_prefix(own))
+        {
+            let number = rest.trim_start_matches('.').split('"').next().and_then(|number| number.parse().ok());
+            let priority = number.unwrap_or(NO_PRIORITY);
+            all.extend(value.split("ptr @").skip(1).map(|function| (priority, quoted(function))));
+        }
+    }
     all.sort_by_key(|(priority, _)| *priority);
     all.into_iter().map(|(_, function)| function).collect()
 }
@@ -112,15 +131,13 @@ pub(crate) fn refuse(package: &str, mut functions: Vec<String>) -> Result<(), Bu
     if functions.is_empty() { Ok(()) } else { Err(BuildError::Constructors { package: package.to_owned(), functions }) }
 }
 
-/// How the names of sections begin whose functions run when something is loaded or let go.
-const SECTIONS: [&str; 4] = [".init_array", ".fini_array", ".ctors", ".dtors"];
-
 /// The functions that would run when a shared library is loaded or let go, but for those that every library of this
 /// machine has. `None`: it is no library.
 pub(crate) fn of_library(library: &[u8]) -> Option<Vec<String>> {
     let file = object::File::parse(library).ok()?;
     let mut functions = Vec::new();
-    for section in file.sections().filter(|section| section.name().is_ok_and(|name| SECTIONS.iter().any(|known| name.starts_with(known)))) {
+    let known = [CONSTRUCTORS, DESTRUCTORS].map(|which| which.sections).concat();
+    for section in file.sections().filter(|section| section.name().is_ok_and(|name| known.iter().any(|known| name.starts_with(known)))) {
         let range = section.address()..section.address().saturating_add(section.size());
         // What the loader puts there, or what is there already, less the loader's own base.
         let moved = file.dynamic_relocations().into_iter().flatten().filter(|(at, _)| range.contains(at));
@@ -147,17 +164,7 @@ fn is_everywhere(name: &str) -> bool {
 
 /// The functions that a module, as text, would have run when it is loaded or let go.
 pub(crate) fn of_module(text: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    for line in text.lines().filter(|line| line.starts_with('@')) {
-        if let Some(list) = LISTS.iter().find(|list| line.starts_with(**list)) {
-            all.extend(functions(line, list).into_iter().map(|name| readable(name.trim_matches('"'))));
-        } else if SECTIONS.iter().any(|section| line.contains(&format!(", section \"{section}"))) {
-            // What it is filled with, or else its own name.
-            let of = line.rsplit_once("ptr @").map_or(&line[1..], |(_, function)| function);
-            all.push(readable(module::symbol(of)));
-        }
-    }
-    all
+    [CONSTRUCTORS, DESTRUCTORS].iter().flat_map(|which| functions(text, which)).map(|name| readable(name.trim_matches('"'))).collect()
 }
 
 fn readable(name: &str) -> String {
@@ -193,6 +200,22 @@ define void @entry() {\n  %1 = call i32 @main(i32 1, ptr null)\n  ret void\n}\n"
         assert!(lower(&plain).contains("call i32 @hostcall.main()\n"));
         let none: String = MODULE.split_inclusive('\n').skip(2).collect();
         assert_eq!(lower(&none), none);
+    }
+
+    #[test]
+    fn what_is_in_the_sections_runs_among_the_others_by_its_priority() {
+        let module = format!(
+            "@BEGIN = internal constant ptr @begin, section \".init_array.00200\", align 8\n\
+             @PLAIN = internal constant [2 x ptr] [ptr @one, ptr @\"an other\"], section \".init_array\", align 8\n\
+             @NONE = internal constant ptr null, section \".init_array\"\n\
+             @END = internal constant <{{ ptr }}> <{{ ptr @end }}>, section \".fini_array\"\n{MODULE}"
+        );
+        let lowered = lower(&module);
+        let order =
+            ["@\"first one\"()", "@begin()", "@one()", "@\"an other\"()", "@late(", "@later()", "@hostcall.main(", "@last()", "@end()"];
+        let main = &lowered[lowered.rfind("define internal i32 @main").expect("it is the last one")..];
+        let places: Vec<usize> = order.iter().map(|call| main.find(call).unwrap_or_else(|| panic!("{call}: {main}"))).collect();
+        assert!(places.is_sorted(), "{main}");
     }
 
     #[test]
