@@ -279,7 +279,8 @@ impl Gpu {
         unsafe { (instance.functions.create_device)(physical, &wanted, null(), &mut device) }
             .ok()
             .map_err(|code| format!("vkCreateDevice: {code}"))?;
-        // SAFETY: Vulkan's lookup function, and the device lives. (One that lacks functions cannot be destroyed either.)
+        // SAFETY: Vulkan's lookup function, and the device lives. (One that lacks functions cannot be destroyed
+        // either.)
         let functions = unsafe { DeviceFunctions::new(instance.functions.lookup, device) }?;
         Ok(Gpu { uuid, memory_types, functions, device, _instance: instance })
     }

@@ -1,8 +1,9 @@
-//! What a window needs of Vulkan 1.1 and of `VK_KHR_external_memory_fd`, as `vulkan_core.h` says it, and a lookup of the
-//! functions by which a missing one is an error.
+//! What a window needs of Vulkan 1.1 and of `VK_KHR_external_memory_fd`, as `vulkan_core.h` says it, and a lookup of
+//! the functions by which a missing one is an error.
 //!
-//! These are eleven functions and ten structures. All of Vulkan (the crate `ash`) takes 10 to 11 s of processor time to
-//! compile, in the first build of everybody who depends on this crate; a test compares every layout and constant with it.
+//! These are a dozen functions and as many structures. All of Vulkan (the crate `ash`) takes 10 s of processor time to
+//! compile, in the first build of everybody who depends on this crate; a test compares each layout and constant with
+//! it.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
