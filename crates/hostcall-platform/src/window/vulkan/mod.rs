@@ -260,8 +260,9 @@ impl Gpu {
         }
 
         // A device has a queue, whether one wants it or not.
-        let queues =
-            [DeviceQueueCreateInfo { head: DeviceQueueCreateInfo::HEAD, flags: 0, family: 0, count: 1, priorities: [1.0].as_ptr() }];
+        let priorities = [1.0];
+        let head = DeviceQueueCreateInfo::HEAD;
+        let queues = [DeviceQueueCreateInfo { head, flags: 0, family: 0, count: 1, priorities: priorities.as_ptr() }];
         let extensions = [EXTERNAL_MEMORY_FD.as_ptr()];
         let wanted = DeviceCreateInfo {
             head: DeviceCreateInfo::HEAD,
@@ -279,10 +280,15 @@ impl Gpu {
         unsafe { (instance.functions.create_device)(physical, &wanted, null(), &mut device) }
             .ok()
             .map_err(|code| format!("vkCreateDevice: {code}"))?;
-        // SAFETY: Vulkan's lookup function, and the device lives. (One that lacks functions cannot be destroyed
-        // either.)
-        let functions = unsafe { DeviceFunctions::new(instance.functions.lookup, device) }?;
-        Ok(Gpu { uuid, memory_types, functions, device, _instance: instance })
+        // SAFETY: Vulkan's lookup function, and the device lives.
+        match unsafe { DeviceFunctions::new(instance.functions.lookup, device) } {
+            Ok(functions) => Ok(Gpu { uuid, memory_types, functions, device, _instance: instance }),
+            Err(lacks) => {
+                // The device may lack the function that destroys it, and while it is there its instance has to be.
+                std::mem::forget(instance);
+                Err(lacks)
+            }
+        }
     }
 }
 
