@@ -1,6 +1,7 @@
 //! What becomes of modules: which are instrumented, who listens to them, and what is said in the end.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_int, c_void};
 use std::fmt;
@@ -111,10 +112,10 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to load.
-    fn prepare(&self, image: &Image<'_>) -> Prepared {
+    /// What to load. `own`: the registers of a kernel of what came.
+    fn prepare(&self, image: &Image<'_>, own: &dyn Fn(&str) -> Option<u32>) -> Prepared {
         match image {
-            Image::Ptx(text) => match self.instrument(text) {
+            Image::Ptx(text) => match self.instrument(text, own) {
                 Some((text, kernels)) => Prepared::Instrumented { text, kernels },
                 None => Prepared::AsItIs,
             },
@@ -130,10 +131,11 @@ impl Session {
     }
 
     /// PTX with calls, and the kernels that have them; `None`: it is to be loaded as it is.
-    fn instrument(&self, text: &[u8]) -> Option<(CString, Vec<String>)> {
+    fn instrument(&self, text: &[u8], own: &dyn Fn(&str) -> Option<u32>) -> Option<(CString, Vec<String>)> {
         let is_meant = |name: &str| self.settings.is_meant(name);
         let chosen = Chosen::Of(&is_meant, "that is meant");
-        match ptx::instrument(text, "module.ptx", &self.settings.instrument, chosen, &self.settings.library) {
+        let made = ptx::instrument(text, "module.ptx", &self.settings.instrument, chosen, &self.settings.library);
+        match made.and_then(|made| made.limited(own)) {
             Ok(made) => {
                 let counts = &mut self.state().counts;
                 for (what, count) in made.untold {
@@ -303,7 +305,11 @@ pub(crate) fn load<'a>(
 ) -> Status {
     let Some(_entered) = enter() else { return load(None) };
     let Some(session) = Session::get() else { return load(None) };
-    match session.prepare(&image(capability())) {
+    // Loaded as it came, for as long as somebody asks for its kernels' registers.
+    let plain = Plain { made: OnceCell::new(), load: &|| (load(None) == 0).then(made) };
+    let prepared = session.prepare(&image(capability()), &|kernel| plain.registers(kernel));
+    drop(plain);
+    match prepared {
         Prepared::AsItIs => load(None),
         Prepared::Calls { code, kernels } => {
             let status = load(None);
@@ -325,6 +331,49 @@ pub(crate) fn load<'a>(
     }
 }
 
+/// A module as it came.
+struct Plain<'a> {
+    made: OnceCell<Option<Made>>,
+    load: &'a dyn Fn() -> Option<Made>,
+}
+
+impl Plain<'_> {
+    /// The registers of one of its kernels.
+    fn registers(&self, kernel: &str) -> Option<u32> {
+        /// `CU_FUNC_ATTRIBUTE_NUM_REGS`
+        const REGISTERS: c_int = 4;
+        let name = CString::new(kernel).ok()?;
+        let (mut function, mut device, mut registers): (Handle, _, _) = (std::ptr::null_mut(), 0, 0);
+        // SAFETY: out parameters, a name, and a module or library that is loaded until this is dropped.
+        let status = unsafe {
+            match (*self.made.get_or_init(self.load))? {
+                Made::Module(module) => match driver::module_function()(&mut function, module, name.as_ptr()) {
+                    0 => driver::function_attribute()(&mut registers, REGISTERS, function),
+                    status => status,
+                },
+                Made::Library(library) => match driver::library_kernel()(&mut function, library, name.as_ptr()) {
+                    0 if driver::current_device()(&mut device) == 0 => {
+                        driver::kernel_attribute()(&mut registers, REGISTERS, function, device)
+                    }
+                    _ => return None,
+                },
+            }
+        };
+        u32::try_from(registers).ok().filter(|_| status == 0)
+    }
+}
+
+impl Drop for Plain<'_> {
+    fn drop(&mut self) {
+        // SAFETY: nothing of it was given to anybody.
+        match self.made.get().copied().flatten() {
+            Some(Made::Module(module)) => unsafe { driver::module_unload()(module) },
+            Some(Made::Library(library)) => unsafe { driver::library_unload()(library) },
+            None => 0,
+        };
+    }
+}
+
 /// Adds a part of a module that is linked, by `add`, which is given what to add in its place.
 pub(crate) fn link(link: Handle, kind: c_int, part: &[u8], add: &dyn Fn(Option<&[u8]>) -> Status) -> Status {
     /// `CU_JIT_INPUT_PTX`
@@ -333,7 +382,7 @@ pub(crate) fn link(link: Handle, kind: c_int, part: &[u8], add: &dyn Fn(Option<&
     let Some(session) = Session::get().filter(|_| kind == PTX) else { return add(None) };
     let has_ours = session.state().linked.contains(&(link as usize));
     let Image::Ptx(Cow::Borrowed(text)) = Image::of_file(part, capability()) else { return add(None) };
-    let Some((text, _)) = (!has_ours).then(|| session.instrument(text)).flatten() else { return add(None) };
+    let Some((text, _)) = (!has_ours).then(|| session.instrument(text, &|_| None)).flatten() else { return add(None) };
     let status = add(Some(text.as_bytes_with_nul()));
     if status != 0 {
         say(format_args!("the driver refuses a part of a module with hostcall's calls ({status})"));

@@ -1,6 +1,7 @@
 //! The assembler that Triton is told to use (`TRITON_PTXAS_PATH`): this program, under the name `ptxas`. It puts
 //! hostcall's calls into the PTX that it is given, and has the real one assemble that.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -43,7 +44,7 @@ fn assemble(mut arguments: Vec<OsString>) -> Result<ExitCode, Box<dyn std::error
     let scratch = tempfile::tempdir()?;
     if let Some(at) = arguments.iter().position(|argument| Path::new(argument).extension() == Some(OsStr::new("ptx"))) {
         let file = PathBuf::from(&arguments[at]);
-        match with_calls(&file) {
+        match with_calls(&file, &arguments) {
             Ok(text) => {
                 let probed = scratch.path().join("probed.ptx");
                 fs::write(&probed, text)?;
@@ -60,15 +61,40 @@ fn assemble(mut arguments: Vec<OsString>) -> Result<ExitCode, Box<dyn std::error
     Ok(super::code(status))
 }
 
-/// A file's PTX with hostcall's calls.
-fn with_calls(file: &Path) -> Result<String, Box<dyn std::error::Error>> {
+/// A file's PTX with hostcall's calls. `arguments`: those with which it is assembled.
+fn with_calls(file: &Path, arguments: &[OsString]) -> Result<String, Box<dyn std::error::Error>> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let kernels = variable("HOSTCALL_PROBE_KERNELS").lines().map(Regex::new).collect::<Result<Vec<_>, _>>()?;
     let is_meant = |name: &str| kernels.is_empty() || kernels.iter().any(|kernel| kernel.is_match(name));
     let library = Library::new(&fs::read_to_string(variable("HOSTCALL_PROBE_LIBRARY"))?)?;
     let wanted = variable("HOSTCALL_PROBE_INSTRUMENT").parse()?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    Ok(instrument(&fs::read(file)?, &name, &wanted, Chosen::Of(&is_meant, "that is meant"), &library)?.ptx)
+    let made = instrument(&fs::read(file)?, &name, &wanted, Chosen::Of(&is_meant, "that is meant"), &library)?;
+    let own = registers(arguments)?;
+    Ok(made.limited(|kernel| own.get(kernel).copied())?.ptx)
+}
+
+/// The registers of each kernel, as the assembler says them (`--verbose`).
+fn registers(arguments: &[OsString]) -> Result<HashMap<String, u32>, Box<dyn std::error::Error>> {
+    // What it makes goes nowhere: of several outputs the last counts.
+    let mut command = Command::new(real()?);
+    let output = command.args(arguments).args(["--verbose", "-o", "/dev/null"]).env_remove("LD_PRELOAD").output()?;
+    Ok(said_registers(&[output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat()))
+}
+
+fn said_registers(said: &str) -> HashMap<String, u32> {
+    let mut all = HashMap::new();
+    let mut kernel = None;
+    for line in said.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            kernel = rest.split('\'').next();
+        }
+        let used = line.split_once("Used ").and_then(|(_, rest)| rest.split_once(" registers")?.0.parse().ok());
+        if let (Some(kernel), Some(used)) = (kernel, used) {
+            all.insert(kernel.to_owned(), used);
+        }
+    }
+    all
 }
 
 /// The assembler that would have been used: that which was named before, Triton's own, or one that is found.
@@ -93,6 +119,16 @@ fn of_triton(maps: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn registers_are_those_that_the_assembler_says_of_each_kernel() {
+        let said = "ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function '_Z1kPf' for 'sm_90'\n\
+                    ptxas info    : Function properties for _Z1kPf\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+                    ptxas info    : Used 10 registers, used 0 barriers, 24 bytes smem\n\
+                    ptxas info    : Compiling entry function 'j' for 'sm_90'\nptxas info    : Used 255 registers\n";
+        assert_eq!(said_registers(said), HashMap::from([("_Z1kPf".to_owned(), 10), ("j".to_owned(), 255)]));
+        assert!(said_registers("").is_empty());
+    }
 
     #[test]
     fn tritons_own_assembler_lies_beside_its_library() {
