@@ -19,7 +19,7 @@ use crate::service::Definition;
 use crate::service::registry::{Registered, Registry};
 use crate::serving::Served;
 use crate::serving::ports::LOT;
-use crate::wire::{BufferError, PortBuffer};
+use crate::wire::{BufferError, PortBuffer, RawWindow, open_window};
 
 /// Why a program is not served.
 #[derive(thiserror::Error)]
@@ -184,19 +184,27 @@ impl BufferPlan {
         Ok(())
     }
 
-    /// Memory for a client of LLVM's wire on a device, and the client's bytes.
-    fn rpc_memory(&self, device: &Device, layout: &Layout) -> Result<(Memory, Vec<u8>), offload::Error> {
+    /// Memory for a client of LLVM's wire on a device, and the client's bytes. What the client polls lies in a window
+    /// into the device's memory, if one is wanted and the device has one.
+    fn rpc_memory(&self, device: &Device, layout: &Layout) -> Result<(Memory, Vec<u8>), AttachError> {
         let info = device.info();
         // Each resident wave can have a port. What is compiled for the processor has waves of one lane.
         let ports = self.ports.unwrap_or(info.resident_waves).clamp(1, layout.most_ports.min(MOST_RPC_PORTS));
         let shape = Shape { ports, lanes: if info.kind == DeviceKind::Sim { 1 } else { info.wave_size } };
         let areas = layout.areas(shape.ports, shape.lanes);
         let host = device.alloc_host::<u8>(areas.bytes)?;
+        let window = if self.window { open_window(device, 4 * ports as usize).map_err(BufferError::Window)? } else { None };
+        let mut addresses = areas.at(host.address());
+        if let Some(window) = &window {
+            addresses.inbox = window.address();
+        }
         let mut client = vec![0; layout.client_bytes];
-        layout.write_client(ports, host.address(), &areas, &mut client);
+        layout.write_client(ports, &addresses, &mut client);
+        let raw = window.as_ref().map(RawWindow::of);
         let base = NonNull::new(host.as_ptr()).expect("host memory has an address");
-        // SAFETY: fresh, zeroed memory of that size, aligned to a page, kept with it; its other user is the device.
-        Ok((unsafe { Memory::new(base, layout, shape, Box::new(host)) }, client))
+        // SAFETY: fresh, zeroed memory of that size, aligned to a page, and a zeroed window with a word for each port;
+        // both are kept with it, and their other user is the device.
+        Ok((unsafe { Memory::new(base, layout, shape, raw, Box::new((host, window))) }, client))
     }
 
     /// Allocates a port buffer on a device.
@@ -310,7 +318,7 @@ impl Attached {
         let descriptor = self.served.memory.descriptor();
         // A program that speaks our wire has the heap itself.
         let heap = if self.speaks { (0, 0) } else { (descriptor.heap, descriptor.heap_bytes) };
-        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap), shares)) {
+        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap, shares), shares)) {
             return Err(AttachError::RpcShared { program: self.program.name().to_owned() });
         }
         Ok(client.write(&bytes)?)

@@ -14,6 +14,7 @@ use crate::builtin::llvm_libc::Libc;
 use crate::rpc::{Memory, Packet, Rpc, Shape, lanes};
 use crate::server::{BufferHandle, Server};
 use crate::tenant::Thing;
+use crate::wire::RawWindow;
 
 /// After so long nobody answers any more: the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,30 +28,48 @@ fn pause() {
 #[derive(Clone, Debug)]
 pub struct RpcClient(Arc<Shared>);
 
+/// What a client is of.
+#[derive(Clone, Copy, Debug)]
+pub struct RpcShape {
+    /// The layout.
+    pub layout: Layout,
+    /// Its ports.
+    pub ports: u32,
+    /// Lanes of a wave.
+    pub lanes: u32,
+    /// Whether the mailboxes that the host writes lie in a window.
+    pub window: bool,
+}
+
 #[derive(Debug)]
 struct Shared {
     words: Arc<[AtomicU64]>,
+    /// The window: 0 words where there is none.
+    window: Arc<[AtomicU64]>,
     areas: Areas,
     shape: Shape,
     locks: Box<[AtomicBool]>,
 }
 
 impl RpcClient {
-    /// A client of this layout, whose port buffer is served: with so many ports, waves of so many lanes, and so many
-    /// bytes of memory (that is none) at 1 MiB for `malloc`.
+    /// A client whose port buffer is served: with so many bytes of memory (that is none) at 1 MiB for `malloc`.
     ///
     /// # Panics
     /// When the buffer serves another client.
-    pub fn served(server: &Server, buffer: &BufferHandle, layout: Layout, ports: u32, lanes: u32, heap: u64) -> Self {
+    pub fn served(server: &Server, buffer: &BufferHandle, RpcShape { layout, ports, lanes, window }: RpcShape, heap: u64) -> Self {
         let (areas, shape) = (layout.areas(ports, lanes), Shape { ports, lanes });
-        let words: Arc<[AtomicU64]> = (0..areas.bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect();
-        let base = NonNull::new(words.as_ptr().cast_mut().cast()).expect("words have an address");
-        // SAFETY: zeroed atomics, at least as many as the layout has bytes, kept with the memory.
-        let memory = unsafe { Memory::new(base, &layout, shape, Box::new(words.clone())) };
+        let words = |bytes: usize| -> Arc<[AtomicU64]> { (0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect() };
+        let start = |words: &[AtomicU64]| NonNull::new(words.as_ptr().cast_mut().cast()).expect("words have an address");
+        let (words, window) = (words(areas.bytes), words(if window { 4 * ports as usize } else { 0 }));
+        let raw = RawWindow { host: start(&window), address: window.as_ptr().addr() as u64, store: offload::LineStore::detect_cached() };
+        let raw = (!window.is_empty()).then_some(raw);
+        // SAFETY: zeroed atomics, at least as many as the layout and the window have bytes, kept with the memory.
+        let memory = unsafe { Memory::new(start(&words), &layout, shape, raw, Box::new((words.clone(), window.clone()))) };
         server.parts.core.pool.warm_up().expect("a thread");
-        let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap));
-        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, server.parts.core.threads())), "another client is served");
-        Self(Arc::new(Shared { words, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
+        let shares = server.parts.core.threads();
+        let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap), shares);
+        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, shares)), "another client is served");
+        Self(Arc::new(Shared { words, window, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
     }
 
     /// Bytes of clients' messages that are kept for the program of a port buffer.
@@ -58,21 +77,31 @@ impl RpcClient {
         buffer.0.tenant.has(Thing::Byte)
     }
 
-    /// All of the shared memory, for those who write there what they like.
-    pub fn words(&self) -> &[AtomicU64] {
-        &self.0.words
+    /// Words of all of the shared memory, the window behind the rest: for those who write there what they like.
+    pub fn places(&self) -> usize {
+        self.0.words.len() + self.0.window.len()
+    }
+
+    /// One of them.
+    pub fn place(&self, place: usize) -> &AtomicU64 {
+        self.0.words.get(place).unwrap_or_else(|| &self.0.window[place - self.0.words.len()])
+    }
+
+    /// Where among them the mailboxes lie that the host writes, in bytes.
+    pub fn inbox_at(&self) -> usize {
+        if self.0.window.is_empty() { self.0.areas.to_client } else { 8 * self.0.words.len() }
     }
 
     /// A word of 32 bits, so many bytes from the start.
     fn word(&self, at: usize) -> &AtomicU32 {
-        let word = &self.0.words[at / 8];
+        let word = self.place(at / 8);
         // SAFETY: one half of a word that lives as long; all accesses to it are atomic.
         unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(at / 4 % 2)) }
     }
 
     /// The mailbox that the host writes, of a port.
     pub fn inbox(&self, port: u32) -> &AtomicU32 {
-        self.word(self.0.areas.to_client + 4 * port as usize)
+        self.word(self.inbox_at() + 4 * port as usize)
     }
 
     /// The mailbox that the client writes.
