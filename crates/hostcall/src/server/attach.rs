@@ -207,6 +207,12 @@ impl BufferPlan {
         Ok((unsafe { Memory::new(base, layout, shape, raw, Box::new((host, window))) }, client))
     }
 
+    /// The same for a port buffer through which nobody calls: each turn of the serving threads looks at its ports.
+    pub(crate) fn of_nobody(&self, threads: usize) -> Self {
+        let ports = ((threads * LOT) as u32).min(Geometry::MAX_PORTS);
+        Self { window: false, ports: Some(ports), staging: Some((0, 0)), ..self.clone() }
+    }
+
     /// Allocates a port buffer on a device.
     pub(crate) fn allocate(&self, device: &Device, threads: usize) -> Result<PortBuffer, AttachError> {
         self.check(device.info(), threads)?;
@@ -267,6 +273,11 @@ impl Attached {
             }
         }
         Ok(Self { program: program.clone(), served: served.clone(), speaks: word.is_some(), client })
+    }
+
+    /// Whether the program speaks LLVM's wire and not ours.
+    pub(crate) fn only_llvm(program: &Program) -> Result<bool, offload::Error> {
+        Ok(program.find_global(ABI_SYMBOL)?.is_none() && program.find_global(CLIENT_SYMBOL)?.is_some())
     }
 
     /// Checks that the program, if it calls the service at all, was built with the same definition.
