@@ -3,7 +3,10 @@
 //! Each word is read once, relaxed, into a copy on which everything is decided. The mailboxes that the host writes lie
 //! where the device can write them, too: so the host never reads them, and remembers what it has written.
 //!
-//! Those mailboxes lie behind the others in host memory, or in a [window](Memory::tell) into the device's memory.
+//! Those mailboxes lie before the others in host memory, or in a [window](Memory::tell) into the device's memory. With
+//! a window, the host leaves what it has written in host memory as well: where a tool puts memory back, that says what
+//! the host knew then. Before and behind all of it each share of the ports has a *mark*, which goes on with what is
+//! taken there ([`super::put_back`]).
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -18,16 +21,41 @@ use crate::wire::RawWindow;
 /// What one lane sends or gets in one exchange.
 pub(crate) type Packet = [u64; PACKET_WORDS];
 
-/// Ports, and packets of each of them.
+/// Ports, packets of each of them, and in how many shares they are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) ports: u32,
     pub(crate) lanes: u32,
+    pub(crate) shares: u32,
+}
+
+/// Bytes of a share's mark: one thread writes it.
+const MARK_BYTES: usize = 64;
+
+/// Where the parts of a client's memory begin, in bytes from its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// What the client knows of.
+    pub(crate) areas: usize,
+    /// The marks behind that. Those before it are at the start.
+    behind: usize,
+    /// All of it.
+    pub(crate) bytes: usize,
+}
+
+impl Extent {
+    pub(crate) fn of(layout: &Layout, shape: Shape) -> Self {
+        let marks = MARK_BYTES * shape.shares as usize;
+        let behind = (marks + layout.areas(shape.ports, shape.lanes).bytes).next_multiple_of(MARK_BYTES);
+        Self { areas: marks, behind, bytes: behind + marks }
+    }
 }
 
 /// The shared memory of one client.
 pub(crate) struct Memory {
+    /// The areas.
     base: NonNull<u8>,
+    extent: Extent,
     layout: Layout,
     areas: Areas,
     shape: Shape,
@@ -47,29 +75,31 @@ impl Memory {
     /// With the mailboxes that the host writes in the window, if there is one.
     ///
     /// # Safety
-    /// * `base` is aligned to 8 bytes and valid for reads and writes of [`Areas::bytes`] of this layout and shape as
-    ///   long as `keep` lives; it is zeroed, and all accesses of others to it are as if by atomics.
+    /// * `start` is aligned to 8 bytes and valid for reads and writes of the [`Extent`] of this layout and shape as long
+    ///   as `keep` lives; it is zeroed, and all accesses of others to it are as if by atomics.
     /// * The window is zeroed, and valid for writes of a word of 4 bytes for each port as long as `keep` lives; nobody
     ///   else in this process accesses it but by atomics.
     ///
     /// # Panics
     /// When there are more lanes than a mask has bits.
     pub(crate) unsafe fn new(
-        base: NonNull<u8>,
+        start: NonNull<u8>,
         layout: &Layout,
         shape: Shape,
         window: Option<RawWindow>,
         keep: Box<dyn Any + Send + Sync>,
     ) -> Self {
         assert!((1..=64).contains(&shape.lanes) && shape.ports > 0, "there are ports, and lanes of a mask");
-        assert!(base.cast::<u64>().is_aligned(), "words are whole");
-        let areas = layout.areas(shape.ports, shape.lanes);
+        assert!(start.cast::<u64>().is_aligned(), "words are whole");
+        let (areas, extent) = (layout.areas(shape.ports, shape.lanes), Extent::of(layout, shape));
+        // SAFETY: inside the memory.
+        let base = unsafe { start.add(extent.areas) };
         // Whoever looks at the last lot of mailboxes may read so far.
         assert!(areas.to_host + scan::bytes(shape.ports) <= areas.bytes, "behind the mailboxes lie the headers and packets");
         let told = (0..shape.ports.next_multiple_of(LOT)).map(|_| AtomicU32::new(0)).collect();
         // SAFETY: the caller's window has a word for each port.
         let inbox = window.map(|window| unsafe { Inbox::new(window, shape.ports) });
-        Self { base, layout: *layout, areas, shape, told, inbox, _keep: keep }
+        Self { base, extent, layout: *layout, areas, shape, told, inbox, _keep: keep }
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -149,11 +179,9 @@ impl Memory {
         // Only who has the port's packets writes it.
         let now = told.load(Ordering::Relaxed) ^ 1;
         told.store(now, Ordering::Relaxed);
-        if self.inbox.is_none() {
-            // Pairs with the client's fence behind its wait.
-            fence(Ordering::Release);
-            self.word32(self.areas.to_client, port, 4).store(now, Ordering::Relaxed);
-        }
+        // Pairs with the client's fence behind its wait. (With a window, this is what is left for `follow`.)
+        fence(Ordering::Release);
+        self.word32(self.areas.to_client, port, 4).store(now, Ordering::Relaxed);
     }
 
     /// Tells the client of ports whose packets were given to it: of each the value that its mailbox has now. All was
@@ -212,6 +240,30 @@ impl Memory {
     /// Somebody else has written the host's mailbox of a port: this was the last.
     pub(crate) fn was_told(&self, port: u32, last: u32) {
         self.told[port as usize].store(last & 1, Ordering::Relaxed);
+        if self.inbox.is_some() {
+            // As in `give`.
+            self.word32(self.areas.to_client, port, 4).store(last & 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Goes back to what the host had last written into a port's mailbox when the memory was as it is now. Nobody has
+    /// the port. The device can write that, too: it is one of two values, and the port is the device's own.
+    pub(super) fn follow(&self, port: u32) {
+        let then = self.word32(self.areas.to_client, port, 4).load(Ordering::Relaxed);
+        self.told[port as usize].store(then & 1, Ordering::Relaxed);
+    }
+
+    /// The marks of a share: before the areas, and behind them.
+    #[inline]
+    pub(super) fn marks(&self, share: usize) -> [&AtomicU32; 2] {
+        assert!(share < self.shape.shares as usize, "there is no share {share}");
+        let at = |part: usize| {
+            let from_areas = (part + MARK_BYTES * share).wrapping_sub(self.extent.areas);
+            self.base.as_ptr().wrapping_add(from_areas).cast()
+        };
+        // SAFETY: inside the memory, whose start is that of the marks before the areas; aligned, as the start is; all
+        // accesses are atomic.
+        [0, self.extent.behind].map(|part| unsafe { AtomicU32::from_ptr(at(part)) })
     }
 
     /// A copy of a lane's packet.

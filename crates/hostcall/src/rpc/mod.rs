@@ -19,6 +19,7 @@
 mod inbox;
 mod memory;
 mod port;
+mod put_back;
 mod scan;
 
 use std::fmt;
@@ -29,9 +30,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Waker};
 
-pub(crate) use memory::{Memory, Packet, Shape};
+pub(crate) use memory::{Extent, Memory, Packet, Shape};
 pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
 use port::{TURN, Turn};
+use put_back::{Marks, Step};
 use scan::LOT;
 
 use crate::record::stats::Padded;
@@ -76,7 +78,7 @@ pub(crate) struct Rpc {
 /// used are among the first, and each share has some of these.
 struct Share {
     /// Held by who looks at them, and taken by `try_lock` only.
-    looks: Mutex<()>,
+    looks: Mutex<Marks>,
     /// The turn of the last drain in which all of them were looked at.
     drained: AtomicU64,
     /// For the ports of sessions that begin.
@@ -189,12 +191,13 @@ pub(crate) fn at_once(session: impl Future<Output = ()>) {
 }
 
 impl Rpc {
-    /// A client whose ports are looked at in so many shares.
-    pub(crate) fn new(memory: Memory, serves: impl Serves + 'static, shares: usize) -> Arc<Self> {
+    /// A client, and who serves it.
+    pub(crate) fn new(memory: Memory, serves: impl Serves + 'static) -> Arc<Self> {
         let slots = (0..memory.shape().ports).map(|_| Mutex::new(Slot::Free)).collect();
         let memory = Arc::new(memory);
+        let shares = memory.shape().shares as usize;
         let home = |share| Arc::new(Padded(Home { memory: memory.clone(), share }));
-        let share = |share| Padded(Share { looks: Mutex::default(), drained: AtomicU64::new(0), home: home(share) });
+        let share = |share| Padded(Share { looks: Mutex::new(Marks::of(share)), drained: AtomicU64::new(0), home: home(share) });
         let shares = (0..shares).map(share).collect();
         Arc::new(Self { memory, serves: Box::new(serves), slots, shares })
     }
@@ -208,15 +211,26 @@ impl Rpc {
     /// to `leave`. Ports that were served; `None`: somebody else looks at them.
     pub(crate) fn sweep(self: &Arc<Self>, turn: u64, share: usize, mut leave: impl FnMut(Away)) -> Option<u32> {
         let (apart, Padded(Share { looks, drained, home })) = (self.shares.len() as u32, &self.shares[share]);
-        let _looks = match looks.try_lock() {
-            Ok(looks) => looks,
+        let mut marks = match looks.try_lock() {
+            Ok(marks) => marks,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
         self.memory.pass_on();
+        // Relaxed: written under the lock.
+        let asked = drained.load(Ordering::Relaxed) != turn;
+        match marks.step(&self.memory, asked) {
+            Step::Look => {}
+            // Nothing is drained.
+            Step::Wait => return None,
+            Step::Follow => self.follow(share),
+        }
         let mut telling = Telling::new(&self.memory);
         let (mut lot, mut taken) = (share as u32, 0);
         while let Some((found, of_hosts)) = self.memory.next_of_hosts(lot, apart) {
+            if !marks.may_take(&self.memory, lot == share as u32) {
+                return None;
+            }
             let ports = || lanes(of_hosts.into()).map(move |port| found * LOT + port);
             ports().for_each(|port| self.memory.expect(port));
             for port in ports() {
@@ -228,6 +242,29 @@ impl Rpc {
         // Pairs with the load in `is_drained`: what was handled in that turn is visible.
         drained.store(turn, Ordering::Release);
         Some(taken)
+    }
+
+    /// Goes back to what the ports of a share were when the memory was as it is now: a session of a kernel that was ended
+    /// in the middle is over.
+    #[cold]
+    fn follow(&self, share: usize) {
+        let Shape { ports, shares, .. } = self.memory.shape();
+        let lots = (share as u32..ports.div_ceil(LOT)).step_by(shares as usize);
+        for port in lots.flat_map(|lot| lot * LOT..ports.min((lot + 1) * LOT)) {
+            let mut slot = self.slot(port);
+            let session = match std::mem::replace(&mut *slot, Slot::Free) {
+                Slot::Free => None,
+                Slot::Waits(session) => Some(session),
+                other => {
+                    *slot = other;
+                    continue;
+                }
+            };
+            self.memory.follow(port);
+            drop(slot);
+            // It gives nothing back: it waits for packets that it has not.
+            drop(session);
+        }
     }
 
     /// Shares of the ports.

@@ -14,7 +14,7 @@ use offload::{Device, DeviceInfo, DeviceKind, Global, Program};
 use super::RemoveError;
 use crate::builtin::Builtins;
 use crate::builtin::llvm_libc::Libc;
-use crate::rpc::{Memory, Rpc, Shape};
+use crate::rpc::{Extent, Memory, Rpc, Shape};
 use crate::service::Definition;
 use crate::service::registry::{Registered, Registry};
 use crate::serving::Served;
@@ -186,15 +186,16 @@ impl BufferPlan {
 
     /// Memory for a client of LLVM's wire on a device, and the client's bytes. What the client polls lies in a window
     /// into the device's memory, if one is wanted and the device has one.
-    fn rpc_memory(&self, device: &Device, layout: &Layout) -> Result<(Memory, Vec<u8>), AttachError> {
+    fn rpc_memory(&self, device: &Device, layout: &Layout, shares: usize) -> Result<(Memory, Vec<u8>), AttachError> {
         let info = device.info();
         // Each resident wave can have a port. What is compiled for the processor has waves of one lane.
         let ports = self.ports.unwrap_or(info.resident_waves).clamp(1, layout.most_ports.min(MOST_RPC_PORTS));
-        let shape = Shape { ports, lanes: if info.kind == DeviceKind::Sim { 1 } else { info.wave_size } };
-        let areas = layout.areas(shape.ports, shape.lanes);
-        let host = device.alloc_host::<u8>(areas.bytes)?;
+        let lanes = if info.kind == DeviceKind::Sim { 1 } else { info.wave_size };
+        let shape = Shape { ports, lanes, shares: shares as u32 };
+        let extent = Extent::of(layout, shape);
+        let host = device.alloc_host::<u8>(extent.bytes)?;
         let window = if self.window { open_window(device, 4 * ports as usize).map_err(BufferError::Window)? } else { None };
-        let mut addresses = areas.at(host.address());
+        let mut addresses = layout.areas(ports, lanes).at(host.address() + extent.areas as u64);
         if let Some(window) = &window {
             addresses.inbox = window.address();
         }
@@ -325,11 +326,11 @@ impl Attached {
     /// Fills the program's client of LLVM's wire, if it has one, and serves it, in so many shares.
     pub(crate) fn serve_rpc(&self, plan: &BufferPlan, builtins: &Builtins, shares: usize) -> Result<(), AttachError> {
         let Some((client, layout)) = &self.client else { return Ok(()) };
-        let (memory, bytes) = plan.rpc_memory(self.program.device(), layout)?;
+        let (memory, bytes) = plan.rpc_memory(self.program.device(), layout, shares)?;
         let descriptor = self.served.memory.descriptor();
         // A program that speaks our wire has the heap itself.
         let heap = if self.speaks { (0, 0) } else { (descriptor.heap, descriptor.heap_bytes) };
-        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap, shares), shares)) {
+        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap, shares))) {
             return Err(AttachError::RpcShared { program: self.program.name().to_owned() });
         }
         Ok(client.write(&bytes)?)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hostcall_abi::llvm_rpc::{Areas, HEADER_BYTES, Layout, PACKET_BYTES, PACKET_WORDS};
 
 use crate::builtin::llvm_libc::Libc;
-use crate::rpc::{Memory, Packet, Rpc, Shape, lanes};
+use crate::rpc::{Extent, Memory, Packet, Rpc, Shape, lanes};
 use crate::server::{BufferHandle, Server};
 use crate::tenant::Thing;
 use crate::wire::RawWindow;
@@ -47,6 +47,7 @@ struct Shared {
     /// The window: 0 words where there is none.
     window: Arc<[AtomicU64]>,
     areas: Areas,
+    extent: Extent,
     shape: Shape,
     locks: Box<[AtomicBool]>,
 }
@@ -57,19 +58,20 @@ impl RpcClient {
     /// # Panics
     /// When the buffer serves another client.
     pub fn served(server: &Server, buffer: &BufferHandle, RpcShape { layout, ports, lanes, window }: RpcShape, heap: u64) -> Self {
-        let (areas, shape) = (layout.areas(ports, lanes), Shape { ports, lanes });
+        let shares = server.parts.core.threads();
+        let shape = Shape { ports, lanes, shares: shares as u32 };
+        let (areas, extent) = (layout.areas(ports, lanes), Extent::of(&layout, shape));
         let words = |bytes: usize| -> Arc<[AtomicU64]> { (0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect() };
         let start = |words: &[AtomicU64]| NonNull::new(words.as_ptr().cast_mut().cast()).expect("words have an address");
-        let (words, window) = (words(areas.bytes), words(if window { 4 * ports as usize } else { 0 }));
+        let (words, window) = (words(extent.bytes), words(if window { 4 * ports as usize } else { 0 }));
         let raw = RawWindow { host: start(&window), address: window.as_ptr().addr() as u64, store: offload::LineStore::detect_cached() };
         let raw = (!window.is_empty()).then_some(raw);
         // SAFETY: zeroed atomics, at least as many as the layout and the window have bytes, kept with the memory.
         let memory = unsafe { Memory::new(start(&words), &layout, shape, raw, Box::new((words.clone(), window.clone()))) };
         server.parts.core.pool.warm_up().expect("a thread");
-        let shares = server.parts.core.threads();
         let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap), shares);
-        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, shares)), "another client is served");
-        Self(Arc::new(Shared { words, window, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
+        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc)), "another client is served");
+        Self(Arc::new(Shared { words, window, areas, extent, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
     }
 
     /// Bytes of clients' messages that are kept for the program of a port buffer.
@@ -77,19 +79,54 @@ impl RpcClient {
         buffer.0.tenant.has(Thing::Byte)
     }
 
-    /// Words of all of the shared memory, the window behind the rest: for those who write there what they like.
+    /// Words of what the client knows of, the window behind the rest: for those who write there what they like.
     pub fn places(&self) -> usize {
-        self.0.words.len() + self.0.window.len()
+        self.0.areas.bytes.div_ceil(8) + self.0.window.len()
     }
 
     /// One of them.
     pub fn place(&self, place: usize) -> &AtomicU64 {
-        self.0.words.get(place).unwrap_or_else(|| &self.0.window[place - self.0.words.len()])
+        match place.checked_sub(self.0.areas.bytes.div_ceil(8)) {
+            None => &self.0.words[self.0.extent.areas / 8 + place],
+            Some(place) => &self.0.window[place],
+        }
     }
 
     /// Where among them the mailboxes lie that the host writes, in bytes.
     pub fn inbox_at(&self) -> usize {
-        if self.0.window.is_empty() { self.0.areas.to_client } else { 8 * self.0.words.len() }
+        if self.0.window.is_empty() { self.0.areas.to_client } else { self.0.areas.bytes.next_multiple_of(8) }
+    }
+
+    /// All of the memory, as it lies for who puts it back: that of the host, the window.
+    fn all(&self) -> impl DoubleEndedIterator<Item = &AtomicU64> {
+        self.0.words.iter().chain(&*self.0.window)
+    }
+
+    /// What the memory holds, while no kernel runs.
+    pub fn image(&self) -> Vec<u64> {
+        // Relaxed, as in `put_back`: pairs with nothing.
+        self.all().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Puts the memory back to what it was, while no kernel runs: from its start, or `from_behind`, and rests in the
+    /// middle.
+    pub fn put_back(&self, image: &[u64], from_behind: bool) {
+        let write = |(n, (word, &value)): (usize, (&AtomicU64, &u64))| {
+            word.store(value, Ordering::Relaxed);
+            if n.is_multiple_of(image.len() / 8) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        if from_behind {
+            self.all().rev().zip(image.iter().rev()).enumerate().for_each(write);
+        } else {
+            self.all().zip(image).enumerate().for_each(write);
+        }
+    }
+
+    /// Writes the first share's mark before the rest of the memory, as a device can that does not mind its business.
+    pub fn write_mark(&self, mark: u64) {
+        self.0.words[0].store(mark, Ordering::Relaxed);
     }
 
     /// A word of 32 bits, so many bytes from the start.
@@ -119,7 +156,8 @@ impl RpcClient {
 
     /// The packet of a lane.
     pub fn packet(&self, port: u32, lane: u32) -> &[AtomicU64] {
-        let at = (self.0.areas.packets + PACKET_BYTES * (port * self.0.shape.lanes + lane) as usize) / 8;
+        let at = self.0.areas.packets + PACKET_BYTES * (port * self.0.shape.lanes + lane) as usize;
+        let at = (self.0.extent.areas + at) / 8;
         &self.0.words[at..at + PACKET_WORDS]
     }
 

@@ -587,6 +587,57 @@ fn a_callback_waits_for_its_client_by_llvm_s_own_code_and_others_go_on() {
     }
 }
 
+/// A kernel, as one pass of a profiler runs it: calls on several ports, with odd and even numbers of exchanges.
+fn pass(client: &RpcClient, file: u64) {
+    std::thread::scope(|scope| {
+        let held: Vec<_> = (0..5).map(|n| (n, client.open(LIBC_TEST_INCREMENT, 1))).collect();
+        for (n, mut port) in held {
+            scope.spawn(move || {
+                port.send_words(|_| [n]);
+                assert_eq!(port.recv_word(), [n + 1]);
+            });
+        }
+    });
+    assert_eq!(sent(client, LIBC_WRITE_TO_STDOUT_NEWLINE, b"once in each pass"), 18);
+    assert_eq!(fwrite(client, file, b"x"), 1);
+}
+
+#[test]
+fn kernels_that_a_profiler_runs_again_are_served_as_the_first_time() {
+    for shape in shapes(40, 1) {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host_of(Server::without_device().dir(folder.path(), "/data", Access::ReadWrite).unwrap(), shape);
+        let file = fopen(&host.client, "/data/a", "w");
+        pass(&host.client, file);
+        let image = host.client.image();
+        for from_behind in [false, true, false] {
+            pass(&host.client, file);
+            host.client.put_back(&image, from_behind);
+        }
+        pass(&host.client, file);
+        assert!(host.server.collect().is_success());
+        assert_eq!(host.out.text(), "once in each pass\n".repeat(5));
+        assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"xxxxx");
+    }
+}
+
+#[test]
+fn a_device_that_writes_marks_keeps_nobody_waiting_for_ever() {
+    let host = host(Server::without_device(), 1);
+    assert_eq!(asked(&host.client, LIBC_TEST_INCREMENT, [1]), 2);
+    host.client.write_mark(77);
+    // The mark behind stays: nobody puts memory back.
+    assert_eq!(asked(&host.client, LIBC_TEST_INCREMENT, [2]), 3);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            (0..).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(|mark| host.client.write_mark(mark));
+        });
+        host.server.remove_buffer(&host.buffer).unwrap();
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(80))]
     /// Words anywhere in the memory, among them plausible ones, and an honest client on a port that nobody else writes.
