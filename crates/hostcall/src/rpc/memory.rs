@@ -1,7 +1,8 @@
 //! The memory that a client of LLVM's wire shares with its host, and what the host knows of its ports.
 //!
 //! Each word is read once, relaxed, into a copy on which everything is decided. The mailboxes that the host writes lie
-//! where the device can write them, too: so the host never reads them, and remembers what it has written.
+//! where the device can write them, too: so the host remembers what it has written, and does not read them, other than
+//! to [follow](Memory::follow) memory that was put back.
 //!
 //! Those mailboxes lie before the others in host memory, or in a [window](Memory::tell) into the device's memory. With
 //! a window, the host leaves what it has written in host memory as well: where a tool puts memory back, that says what

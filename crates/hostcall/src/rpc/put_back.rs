@@ -78,12 +78,15 @@ impl Marks {
         if verdict == Verdict::Follow { Step::Follow } else { Step::Look }
     }
 
-    /// Something was found, which may be taken if this is true: the marks are what was left behind that look. The
-    /// `first` time in a turn they go on.
+    /// Something was found, which may be taken if this is true: the marks are what was left behind that look, or the
+    /// device has written them too often. The `first` time in a turn they go on.
     #[inline]
     pub(super) fn may_take(&mut self, memory: &Memory, first: bool) -> bool {
         // Who puts memory back has written one of the marks before what was found.
         fence(Ordering::Acquire);
+        if self.disturbed > DISTURBED {
+            return true;
+        }
         if !first {
             return self.went_back(memory) == [false, false];
         }

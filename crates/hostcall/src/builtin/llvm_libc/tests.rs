@@ -631,7 +631,12 @@ fn a_device_that_writes_marks_keeps_nobody_waiting_for_ever() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            (0..).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(|mark| host.client.write_mark(mark));
+            // With a port that has always something new, too.
+            let write = |mark| {
+                host.client.write_mark(mark);
+                host.client.outbox(3).store(host.client.inbox(3).load(Ordering::Relaxed) ^ 1, Ordering::Relaxed);
+            };
+            (0..).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(write);
         });
         host.server.remove_buffer(&host.buffer).unwrap();
         stop.store(true, Ordering::Relaxed);
