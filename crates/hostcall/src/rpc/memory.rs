@@ -11,6 +11,7 @@
 
 use std::any::Any;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use hostcall_abi::llvm_rpc::{Addresses, Areas, HEADER_BYTES, Layout, PACKET_BYTES, PACKET_WORDS};
@@ -65,6 +66,12 @@ pub(crate) struct Memory {
     /// Where the mailboxes lie that the host writes, if not in host memory.
     inbox: Option<Inbox>,
     _keep: Box<dyn Any + Send + Sync>,
+}
+
+/// What ports of a share have in common. The sessions of one share count those who have it, and no other thread does.
+pub(super) struct Home {
+    pub(super) memory: Arc<Memory>,
+    pub(super) share: usize,
 }
 
 // SAFETY: the address is of shared memory that lives as long as `_keep` and is accessed atomically only.

@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Waker};
 
+use memory::Home;
 pub(crate) use memory::{Extent, Memory, Packet, Shape};
 pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
 use port::{TURN, Turn};
@@ -83,12 +84,6 @@ struct Share {
     drained: AtomicU64,
     /// For the ports of sessions that begin.
     home: Arc<Padded<Home>>,
-}
-
-/// What ports of a share have in common. The sessions of one share count those who have it, and no other thread does.
-struct Home {
-    memory: Arc<Memory>,
-    share: usize,
 }
 
 /// Ports whose packets were given to the client, which is to be told.

@@ -11,8 +11,7 @@ use std::task::Poll;
 
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
-use super::Home;
-use super::memory::{Memory, Packet};
+use super::memory::{Home, Memory, Packet};
 use crate::record::stats::Padded;
 use crate::tenant::{Claim, Tenant, Thing};
 

@@ -381,7 +381,7 @@ pub(crate) struct Parts {
 pub struct BufferHandle(pub(crate) Arc<Served>);
 
 impl BufferHandle {
-    /// Who gives the window in which replies lie; `None`: they lie in host memory.
+    /// Who gives the window in which replies of our own wire lie; `None`: they lie in host memory.
     pub fn window_provider(&self) -> Option<offload::WindowProvider> {
         self.0.memory.window_provider()
     }
