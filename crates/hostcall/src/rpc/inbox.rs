@@ -29,7 +29,8 @@ pub(super) struct Inbox {
     count: AtomicUsize,
 }
 
-// SAFETY: the address is of memory that is only ever written, a whole word at a time, and lives as long as the client's.
+// SAFETY: the address is of memory that is only ever written, a whole word at a time, and that lives as long as the
+// client's.
 unsafe impl Send for Inbox {}
 // SAFETY: as above.
 unsafe impl Sync for Inbox {}

@@ -83,8 +83,8 @@ impl Memory {
     /// With the mailboxes that the host writes in the window, if there is one.
     ///
     /// # Safety
-    /// * `start` is aligned to 8 bytes and valid for reads and writes of the [`Extent`] of this layout and shape as long
-    ///   as `keep` lives; it is zeroed, and all accesses of others to it are as if by atomics.
+    /// * `start` is aligned to 8 bytes and valid for reads and writes of the [`Extent`] of this layout and shape as
+    ///   long as `keep` lives; it is zeroed, and all accesses of others to it are as if by atomics.
     /// * The window is zeroed, and valid for writes of a word of 4 bytes for each port as long as `keep` lives; nobody
     ///   else in this process accesses it but by atomics.
     ///
@@ -142,8 +142,8 @@ impl Memory {
         said ^ 1 == self.told[port as usize].load(Ordering::Relaxed)
     }
 
-    /// Of every `apart`th lot from `lot` on, the first that has ports whose packets seem to be the host's, and a bit for
-    /// each of those.
+    /// Of every `apart`th lot from `lot` on, the first that has ports whose packets seem to be the host's, and a bit
+    /// for each of those.
     #[inline]
     pub(crate) fn next_of_hosts(&self, lot: u32, apart: u32) -> Option<(u32, u32)> {
         let said = self.base.as_ptr().wrapping_add(self.areas.to_host).cast::<u32>();

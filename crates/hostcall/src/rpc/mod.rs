@@ -75,8 +75,8 @@ pub(crate) struct Rpc {
     shares: Box<[Padded<Share>]>,
 }
 
-/// A share of the ports: every so many'th lot of them. A client takes the first port that is free, so the ports that are
-/// used are among the first, and each share has some of these.
+/// A share of the ports: every so many'th lot of them. A client takes the first port that is free, so the ports that
+/// are used are among the first, and each share has some of these.
 struct Share {
     /// Held by who looks at them, and taken by `try_lock` only.
     looks: Mutex<Marks>,
@@ -239,8 +239,8 @@ impl Rpc {
         Some(taken)
     }
 
-    /// Goes back to what the ports of a share were when the memory was as it is now: a session of a kernel that was ended
-    /// in the middle is over.
+    /// Goes back to what the ports of a share were when the memory was as it is now: a session of a kernel that was
+    /// ended in the middle is over.
     #[cold]
     fn follow(&self, share: usize) {
         let Shape { ports, shares, .. } = self.memory.shape();

@@ -1,7 +1,7 @@
 //! Which mailboxes of a client say that packets are the host's: 16 of them, a lot, at a time.
 //!
-//! Nothing rings in this wire, so each turn of a serving thread compares all mailboxes of its ports. Those of ports that
-//! nobody uses stay in the processor's cache, since no device writes their lines.
+//! Nothing rings in this wire, so each turn of a serving thread compares all mailboxes of its ports. Those of ports
+//! that nobody uses stay in the processor's cache, since no device writes their lines.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -58,7 +58,7 @@ unsafe fn next_avx2(said: *const u32, told: &[AtomicU32], lot: u32, apart: u32) 
     while lot < lots {
         let half = |at: usize| {
             let differ: __m256i;
-            // SAFETY: `at + 8` words are inside the mailboxes, and inside `told`. Unaligned loads in assembly: the device
+            // SAFETY: `at + 8` words are inside the mailboxes, and inside `told`. Unaligned loads in assembly: a device
             // and other threads write these words meanwhile, and each aligned 4-byte lane of a vector is read in one
             // piece; whoever serves a port looks at its own words again.
             unsafe {
