@@ -11,7 +11,8 @@ use std::task::Poll;
 
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
-use super::memory::{Memory, Packet};
+use super::memory::{Home, Memory, Packet};
+use crate::record::stats::Padded;
 use crate::tenant::{Claim, Tenant, Thing};
 
 /// Bytes that come with the size, in the first packet of several.
@@ -26,11 +27,18 @@ pub(super) struct Turn {
     pub(super) exchanges: u32,
     /// Whether it waits for a thread that may block.
     pub(super) wants_to_block: bool,
+    /// Whether who polls the session tells the client what was given to it.
+    pub(super) tells: bool,
+}
+
+impl Turn {
+    /// No session is polled.
+    pub(super) const NONE: Self = Self { may_block: false, exchanges: 0, wants_to_block: false, tells: false };
 }
 
 thread_local! {
     /// Of the session that this thread polls.
-    pub(super) static TURN: Cell<Turn> = const { Cell::new(Turn { may_block: false, exchanges: 0, wants_to_block: false }) };
+    pub(super) static TURN: Cell<Turn> = const { Cell::new(Turn::NONE) };
 }
 
 /// Goes on on a thread that may block.
@@ -123,7 +131,7 @@ pub(crate) type Callback = Arc<dyn Fn(*mut c_void, u32) -> u32 + Send + Sync>;
 
 /// A port that a client has opened.
 pub(crate) struct Port {
-    memory: Arc<Memory>,
+    home: Arc<Padded<Home>>,
     index: u32,
     mask: u64,
     /// Whether the packets are the host's.
@@ -134,8 +142,17 @@ pub(crate) struct Port {
 
 impl Port {
     /// Of a port whose packets are the host's, for these lanes.
-    pub(super) fn new(memory: Arc<Memory>, index: u32, mask: u64) -> Self {
-        Self { memory, index, mask, owns: true, received: false }
+    pub(super) fn new(home: Arc<Padded<Home>>, index: u32, mask: u64) -> Self {
+        Self { home, index, mask, owns: true, received: false }
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.home.0.memory
+    }
+
+    /// The share of the client's ports that it belongs to.
+    pub(crate) fn share(&self) -> usize {
+        self.home.0.share
     }
 
     /// The lanes that have opened it.
@@ -145,7 +162,7 @@ impl Port {
 
     /// Lanes that it has packets for.
     pub(crate) fn width(&self) -> usize {
-        self.memory.shape().lanes as usize
+        self.memory().shape().lanes as usize
     }
 
     /// Waits until the packets are the host's.
@@ -153,10 +170,10 @@ impl Port {
         if self.owns {
             return;
         }
-        let Self { memory, index, .. } = &*self;
+        let (memory, index) = (self.memory(), self.index);
         poll_fn(|_| {
             let turn = TURN.get();
-            if turn.exchanges == 0 || !memory.is_hosts(*index) {
+            if turn.exchanges == 0 || !memory.is_hosts(index) {
                 return Poll::Pending;
             }
             TURN.set(Turn { exchanges: turn.exchanges - 1, ..turn });
@@ -168,7 +185,11 @@ impl Port {
     }
 
     fn give(&mut self) {
-        self.memory.give(self.index);
+        let (memory, index) = (self.memory(), self.index);
+        memory.give(index);
+        if !TURN.get().tells {
+            memory.tell(&[(index, memory.told(index))]);
+        }
         self.owns = false;
     }
 
@@ -183,14 +204,14 @@ impl Port {
 
     /// What a lane has sent: a copy of what is there now.
     pub(crate) fn packet(&self, lane: u32) -> Packet {
-        self.memory.load(self.index, lane)
+        self.memory().load(self.index, lane)
     }
 
     /// Sends each lane a packet.
     pub(crate) async fn send(&mut self, mut packet: impl FnMut(u32) -> Packet) {
         self.own().await;
         for lane in lanes(self.mask) {
-            self.memory.store(self.index, lane, &packet(lane));
+            self.memory().store(self.index, lane, &packet(lane));
         }
         self.give();
         self.received = false;
@@ -204,28 +225,34 @@ impl Port {
     /// Receives a packet of each lane, and sends it one in its place.
     pub(crate) async fn answer(&mut self, mut answer: impl FnMut(u32, Packet) -> Packet) {
         self.receive().await;
-        let answers: Vec<_> = lanes(self.mask).map(|lane| answer(lane, self.packet(lane))).collect();
-        let mut answers = answers.into_iter();
-        self.send(|_| answers.next().unwrap_or_default()).await;
+        for lane in lanes(self.mask) {
+            let answer = answer(lane, self.packet(lane));
+            self.memory().store(self.index, lane, &answer);
+        }
+        // They have been the host's since they were received.
+        self.give();
+        self.received = false;
     }
 
     /// Lets somebody serve it who knows LLVM's own object of a port. It waits for the client on this thread, and trusts
     /// what the client writes.
     pub(crate) fn served_by(&mut self, callback: &Callback) -> u32 {
-        let Self { memory, index, owns, received, .. } = self;
-        let mut process = memory.server_object();
+        let (memory, index) = (self.memory(), self.index);
         let mut port = LlvmPort {
-            process: process.as_mut_ptr(),
+            process: std::ptr::null_mut(),
             lane_mask: 1,
             lane_size: memory.shape().lanes,
-            index: *index,
-            out: memory.told(*index),
-            receive: *received,
-            owns_buffer: *owns,
+            index,
+            out: memory.told(index),
+            receive: self.received,
+            owns_buffer: self.owns,
         };
-        let status = callback((&raw mut port).cast(), memory.shape().lanes);
-        memory.was_told(*index, port.out);
-        (*received, *owns) = (port.receive, port.owns_buffer);
+        let status = memory.lend(index, |process| {
+            port.process = process.as_mut_ptr();
+            callback((&raw mut port).cast(), memory.shape().lanes)
+        });
+        memory.was_told(index, port.out);
+        (self.received, self.owns) = (port.receive, port.owns_buffer);
         status
     }
 
@@ -291,7 +318,7 @@ impl Drop for Port {
     fn drop(&mut self) {
         if self.owns {
             if std::thread::panicking() {
-                lanes(self.mask).for_each(|lane| self.memory.store(self.index, lane, &[0; PACKET_WORDS]));
+                lanes(self.mask).for_each(|lane| self.memory().store(self.index, lane, &[0; PACKET_WORDS]));
             }
             self.give();
         }
