@@ -135,7 +135,7 @@ impl Session {
         let is_meant = |name: &str| self.settings.is_meant(name);
         let chosen = Chosen::Of(&is_meant, "that is meant");
         let made = ptx::instrument(text, "module.ptx", &self.settings.instrument, chosen, &self.settings.library);
-        match made.and_then(|made| made.limited(own)) {
+        match made.and_then(|made| made.limited(self.settings.registers, own)) {
             Ok(made) => {
                 let counts = &mut self.state().counts;
                 for (what, count) in made.untold {

@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) policy: Option<Policy>,
     /// Bytes of the rings of each module.
     pub(crate) memory: usize,
+    /// Registers that kernels may have more than without calls.
+    pub(crate) registers: u32,
     /// hostcall's functions.
     pub(crate) library: Library,
 }
@@ -44,6 +46,9 @@ pub(crate) enum SettingsError {
 
 /// Bytes of the rings of each module, if nothing is said: programs have hundreds of modules.
 const MEMORY: usize = 16 << 20;
+
+/// Registers that kernels may have more than without calls, if nothing is said.
+const REGISTERS: u32 = 32;
 
 const INSTRUMENT: &str = "HOSTCALL_PROBE_INSTRUMENT";
 const LIBRARY: &str = "HOSTCALL_PROBE_LIBRARY";
@@ -86,6 +91,7 @@ impl Settings {
             filters: lines("HOSTCALL_PROBE_FILTERS", str::parse)?,
             policy: read("HOSTCALL_PROBE_POLICY", policy)?,
             memory: read("HOSTCALL_PROBE_MEMORY", str::parse)?.unwrap_or(MEMORY),
+            registers: read("HOSTCALL_PROBE_REGISTERS", str::parse)?.unwrap_or(REGISTERS),
             library: Library::new(&text).map_err(|source| SettingsError::Ptx { path, source })?,
         })
     }

@@ -71,7 +71,8 @@ fn with_calls(file: &Path, arguments: &[OsString]) -> Result<String, Box<dyn std
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let made = instrument(&fs::read(file)?, &name, &wanted, Chosen::Of(&is_meant, "that is meant"), &library)?;
     let own = registers(arguments)?;
-    Ok(made.limited(|kernel| own.get(kernel).copied())?.ptx)
+    let more = std::env::var(super::REGISTERS)?.parse()?;
+    Ok(made.limited(more, |kernel| own.get(kernel).copied())?.ptx)
 }
 
 /// The registers of each kernel, as the assembler says them (`--verbose`).

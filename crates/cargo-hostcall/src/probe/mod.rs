@@ -48,11 +48,16 @@ pub(crate) struct Arguments {
     /// Memory of the host for messages of each module, in bytes, or with k, m or g [default: 16m]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     stream_memory: Option<usize>,
+    /// How many registers chosen kernels may have more than they had. With more, fewer of their waves run at once; with
+    /// less, what sends messages keeps values in memory
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    registers: u32,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
 }
 
+const REGISTERS: &str = "HOSTCALL_PROBE_REGISTERS";
 /// hostcall's functions, as PTX.
 const FUNCTIONS: &str = "HOSTCALL_PROBE_LIBRARY";
 
@@ -119,6 +124,7 @@ impl Arguments {
         all.push(("LD_PRELOAD", before(library, std::env::var_os("LD_PRELOAD").as_deref())));
         all.push(("HOSTCALL_PROBE_INSTRUMENT", self.instrument.to_string().into()));
         all.push((FUNCTIONS, functions.into()));
+        all.push((REGISTERS, self.registers.to_string().into()));
         all.push(("HOSTCALL_PROBE_KERNELS", listed(&kernels)));
         all.push(("HOSTCALL_PROBE_FILTERS", listed(&filters)));
         if let Some(Launches(range)) = &self.launch {

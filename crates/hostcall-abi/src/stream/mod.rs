@@ -67,7 +67,7 @@ pub use message::{Field, Message, SchemaWord};
 pub use policy::{Policy, Sent};
 pub use receive::{Found, GivenUp, Packet, Reader, RingMemory};
 pub use rings::{Counters, Rings};
-pub use send::{Counter, Credit, RingLink, Subject, send, send_once};
+pub use send::{Counter, Credit, RingLink, Subject, send, send_once, wanted};
 pub use site::{Site, SiteHead, SiteText};
 pub use take::{Rows, Taken};
 

@@ -131,9 +131,9 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject
 }
 
 /// The lanes of `group` whose message is wanted: all of them, unless the stream's [`Gate`] is asked. For a lane whose
-/// is not, what to tell it.
+/// is not, what to tell it. Who sends for the former says that its subject is not `live`: the gate was asked.
 #[inline(always)]
-pub(super) fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<Group, Sent> {
+pub fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<Group, Sent> {
     if !subject.live {
         return Ok(*group);
     }

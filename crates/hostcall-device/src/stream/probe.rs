@@ -8,7 +8,7 @@
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::{Access, AccessKind, Interval, Message, SiteHead, Space, Step};
+use hostcall_abi::stream::{Access, AccessKind, Interval, Message, Policy, SiteHead, Space, Step, Subject};
 
 use super::access::__HOSTCALL_STREAM__Access as ACCESS;
 use super::interval::__HOSTCALL_STREAM__Interval as INTERVAL;
@@ -79,6 +79,9 @@ fn is_stack(address: *const u8) -> bool {
 }
 
 /// The lane is about to access memory. `what`: kind in 2 bits, space in 3, bytes in 11.
+///
+/// Whether anybody wants to know of it is found out with the registers that a call has for nothing. What sends needs
+/// many, which it puts away first: that is a function of its own.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn __hostcall_probe_access(address: *const u8, what: u32, site: *const SiteHead) {
@@ -86,8 +89,20 @@ extern "C" fn __hostcall_probe_access(address: *const u8, what: u32, site: *cons
         return;
     }
     let Some(space) = space(address, what) else { return };
+    // SAFETY: as in `send`.
+    let Some(mut subject) = ACCESS.subject_at(Some(unsafe { &*site }), 1) else { return };
+    let Ok(group) = hostcall_abi::stream::wanted(machine(), &converged(site, what), &mut subject) else { return };
     let access = Access::new(address as u64, AccessKind::new(u64::from(what)), space, what >> 5 & 0x7ff);
-    send::<_, { units::<Access>() }>(&ACCESS, &converged(site, what), site, &access);
+    send_access(access, group.mask, (subject.stream, subject.site), subject.policy, subject.timed, subject.weight);
+}
+
+/// Sends an access of the lanes in `mask`, which is wanted.
+#[cold]
+#[inline(never)]
+fn send_access(access: Access, mask: u64, (stream, site): (u32, u32), policy: Policy, timed: bool, weight: u32) {
+    let subject = Subject { stream, site, policy, timed, values: 1, live: false, weight };
+    let group = Group::new(mask, machine().lane());
+    let _ = hostcall_abi::stream::send(machine(), &group, subject, &units_of::<_, { units::<Access>() }>(&access));
 }
 
 /// The lane is about to copy or fill `bytes` bytes: as many accesses as they are powers of two, of at most the most

@@ -109,16 +109,16 @@ fn chosen_kernels_get_as_many_registers_more_as_they_may_and_others_none() {
         "second" => Some(10),
         _ => None,
     };
-    let limited = |text: &str, asked| made(text, asked, Chosen::All).expect("it is instrumented").limited(own).expect("it is PTX").ptx;
+    let limited = |text: &str, asked| made(text, asked, Chosen::All).expect("it is instrumented").limited(32, own).expect("it is PTX").ptx;
     let all = limited(TWO, "access");
     assert!(all.contains("first(.param .b64 p)\n.maxnreg 56\n{") && all.contains("second(.param .b64 p)\n.maxnreg 40\n{"), "{all}");
     // It says itself how many groups are to run at once.
     assert_eq!(limited(&text, "access").matches(".maxnreg").count(), 1);
     assert_eq!(limited(TWO, "access,kernel=second").matches(".maxnreg").count(), 1);
     let unknown = made(TWO, "access", Chosen::All).expect("it is instrumented");
-    assert_eq!(unknown.clone().limited(|_| None).expect("it is PTX").ptx, unknown.ptx);
+    assert_eq!(unknown.clone().limited(32, |_| None).expect("it is PTX").ptx, unknown.ptx);
     // The assembler takes no more than there are.
-    assert!(unknown.limited(|_| Some(u32::MAX)).expect("it is PTX").ptx.contains(".maxnreg 255\n"));
+    assert!(unknown.limited(32, |_| Some(u32::MAX)).expect("it is PTX").ptx.contains(".maxnreg 255\n"));
 }
 
 #[test]
