@@ -7,6 +7,12 @@ use std::process::Command;
 fn probe(arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
     command.args(["hostcall", "probe"]).args(arguments).env("HOSTCALL_PROBE_LIBRARY", "/dev/null");
+    // Where all tests are built it is there. Else it is compiled, as for users.
+    let own = std::env::current_exe().expect("this program");
+    let library = own.parent().expect("a directory").join("libhostcall_probe.so");
+    if library.is_file() {
+        command.env("HOSTCALL_PROBE_PRELOAD", library);
+    }
     command.output().expect("it starts")
 }
 

@@ -57,6 +57,7 @@ fn record(path: &Path, escape: &str) {
             module: marked("module").as_str().into(),
             level: Some(Level::Info),
             text: marked("text"),
+            kernel: "".into(),
         },
     )];
     let mut writer = Writer::new(Vec::new()).expect("memory");

@@ -5,16 +5,11 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::hook::{Asked, Hook, Real, enter, in_place_of};
+use crate::functions::{Handle, NOT_FOUND, Status, library_load_data, module_load_data};
 use crate::image::Image;
 use crate::launches;
+use crate::real::{Asked, Hook, Real, enter, in_place_of};
 use crate::session::{self, Made};
-
-pub(crate) type Status = c_int;
-pub(crate) type Handle = *mut c_void;
-
-/// `CUDA_ERROR_NOT_FOUND`: this machine's driver has no such function.
-const NOT_FOUND: Status = 500;
 
 /// Functions with their arguments: what each does, where `real` is the driver's own.
 macro_rules! hooks {
@@ -57,7 +52,7 @@ hooks! {
         // SAFETY: the caller's arguments.
         let status = unsafe { real(name, function, version, flags) };
         // SAFETY: a name that the driver has read.
-        if status == 0 && let Some(ours) = unsafe { in_place_of(name, version, flags) } {
+        if status == 0 && let Some(ours) = unsafe { in_place_of(HOOKS, name, version, flags) } {
             // SAFETY: the driver has written there.
             unsafe { replace(function, ours) };
         }
@@ -70,7 +65,7 @@ hooks! {
         // SAFETY: the caller's arguments.
         let status = unsafe { real(name, function, version, flags, found) };
         // SAFETY: a name that the driver has read.
-        if status == 0 && let Some(ours) = unsafe { in_place_of(name, version, flags) } {
+        if status == 0 && let Some(ours) = unsafe { in_place_of(HOOKS, name, version, flags) } {
             // SAFETY: the driver has written there.
             unsafe { replace(function, ours) };
         }
@@ -99,7 +94,7 @@ hooks! {
     fn cuModuleLoadData(real; module: *mut Handle, image: *const c_void) {
         // SAFETY: the caller's arguments, or an image in the place of his.
         let load = |instead: Option<*const c_void>| unsafe { real(module, instead.unwrap_or(image)) };
-        // SAFETY: an image, as for the driver; and the driver has written there if it says that it has loaded something.
+        // SAFETY: an image, as for the driver, which has written there if it says that it has loaded one.
         session::load(&|capability| unsafe { Image::at(image, capability) }, &load, &|| Made::Module(unsafe { *module }))
     }
 
@@ -108,7 +103,7 @@ hooks! {
     fn cuModuleLoadDataEx(real; module: *mut Handle, image: *const c_void, count: c_uint, options: *mut c_int, values: *mut *mut c_void) {
         // SAFETY: the caller's arguments, or an image in the place of his.
         let load = |instead: Option<*const c_void>| unsafe { real(module, instead.unwrap_or(image), count, options, values) };
-        // SAFETY: an image, as for the driver; and the driver has written there if it says that it has loaded something.
+        // SAFETY: an image, as for the driver, which has written there if it says that it has loaded one.
         session::load(&|capability| unsafe { Image::at(image, capability) }, &load, &|| Made::Module(unsafe { *module }))
     }
 
@@ -122,7 +117,7 @@ hooks! {
                 None => real(module, image),
             }
         };
-        // SAFETY: an image, as for the driver; and the driver has written there if it says that it has loaded something.
+        // SAFETY: an image, as for the driver, which has written there if it says that it has loaded one.
         session::load(&|capability| unsafe { Image::at(image, capability) }, &load, &|| Made::Module(unsafe { *module }))
     }
 
@@ -142,7 +137,7 @@ hooks! {
         let load = |instead: Option<*const c_void>| unsafe {
             real(library, instead.unwrap_or(code), jit, jit_values, jit_count, options, values, count)
         };
-        // SAFETY: an image, as for the driver; and the driver has written there if it says that it has loaded something.
+        // SAFETY: an image, as for the driver, which has written there if it says that it has loaded one.
         session::load(&|capability| unsafe { Image::at(code, capability) }, &load, &|| Made::Library(unsafe { *library }))
     }
 
@@ -279,43 +274,3 @@ unsafe fn read(path: *const c_char) -> Option<Vec<u8>> {
     let path = unsafe { CStr::from_ptr(path) };
     fs::read(std::ffi::OsStr::from_bytes(path.to_bytes())).ok()
 }
-
-/// The driver's own function of a name and a type, which others of ours call as well.
-macro_rules! own {
-    ($(#[$attribute:meta])* $name:ident, $symbol:literal, fn($($type:ty),*)) => {
-        $(#[$attribute])*
-        pub(crate) fn $name() -> unsafe extern "C" fn($($type),*) -> Status {
-            static REAL: Real = Real::new($symbol);
-            unsafe extern "C" fn missing($(_: $type),*) -> Status {
-                NOT_FOUND
-            }
-            match REAL.get() {
-                // SAFETY: the driver's function of this name has this type (cuda.h).
-                Some(real) => unsafe { std::mem::transmute::<std::ptr::NonNull<c_void>, unsafe extern "C" fn($($type),*) -> Status>(real) },
-                None => missing,
-            }
-        }
-    };
-}
-
-own!(module_load_data, c"cuModuleLoadData", fn(*mut Handle, *const c_void));
-own!(
-    library_load_data,
-    c"cuLibraryLoadData",
-    fn(*mut Handle, *const c_void, *mut c_int, *mut *mut c_void, c_uint, *mut c_int, *mut *mut c_void, c_uint)
-);
-own!(current_context, c"cuCtxGetCurrent", fn(*mut Handle));
-own!(push_context, c"cuCtxPushCurrent_v2", fn(Handle));
-own!(pop_context, c"cuCtxPopCurrent_v2", fn(*mut Handle));
-own!(synchronize, c"cuCtxSynchronize", fn());
-own!(current_device, c"cuCtxGetDevice", fn(*mut c_int));
-own!(device_attribute, c"cuDeviceGetAttribute", fn(*mut c_int, c_int, c_int));
-own!(module_unload, c"cuModuleUnload", fn(Handle));
-own!(library_unload, c"cuLibraryUnload", fn(Handle));
-own!(module_function, c"cuModuleGetFunction", fn(*mut Handle, Handle, *const c_char));
-own!(library_kernel, c"cuLibraryGetKernel", fn(*mut Handle, Handle, *const c_char));
-own!(function_attribute, c"cuFuncGetAttribute", fn(*mut c_int, c_int, Handle));
-own!(kernel_attribute, c"cuKernelGetAttribute", fn(*mut c_int, c_int, Handle, c_int));
-own!(function_name, c"cuFuncGetName", fn(*mut *const c_char, Handle));
-own!(kernel_name, c"cuKernelGetName", fn(*mut *const c_char, Handle));
-own!(fill, c"cuMemsetD32Async", fn(u64, c_uint, usize, Handle));

@@ -12,8 +12,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use hostcall_abi::stream::message::STREAM_PREFIX;
 use offload::Program;
 
-use crate::driver::{self, Handle, Status};
-use crate::hook::enter;
+use crate::functions::{self, Handle, Status};
+use crate::real::enter;
 
 /// `CU_STREAM_PER_THREAD`
 const PER_THREAD: usize = 2;
@@ -69,7 +69,7 @@ pub(crate) fn launch(function: Handle, stream: Handle, per_thread: bool, real: &
     let Some(words) = WANTED.get().and_then(|launches| launches.count(function)) else { return real() };
     let stream = if stream.is_null() && per_thread { std::ptr::without_provenance_mut(PER_THREAD) } else { stream };
     // SAFETY: words of a module that has such a kernel, and which is loaded while it is launched.
-    let set = |address: u64, value: c_uint| unsafe { driver::fill()(address, value, 1, stream) };
+    let set = |address: u64, value: c_uint| unsafe { functions::fill()(address, value, 1, stream) };
     for (_, address, on) in &words {
         set(*address, *on);
     }
@@ -97,7 +97,7 @@ impl Launches {
 fn name(function: Handle) -> Option<String> {
     let mut text = std::ptr::null();
     // SAFETY: an out parameter, and a handle that the driver is given to be launched; it knows its handles' kinds.
-    let found = unsafe { driver::function_name()(&mut text, function) == 0 || driver::kernel_name()(&mut text, function) == 0 };
+    let found = unsafe { functions::function_name()(&mut text, function) == 0 || functions::kernel_name()(&mut text, function) == 0 };
     // SAFETY: the driver's text, which ends in a zero and stays while the kernel is loaded.
     (found && !text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

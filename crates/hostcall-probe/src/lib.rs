@@ -2,8 +2,8 @@
 //!
 //! The system's loader puts this library before all others (`LD_PRELOAD`; `cargo hostcall probe` sees to it). It has
 //! functions of the names of the driver's that load modules ([`driver`]), and a `dlsym` that gives these to whoever
-//! looks the driver's up ([`hook`]): CUDA's runtime, PyTorch, CuPy and Triton do. Whatever else of the driver a program
-//! uses is the driver's own function, at its own address.
+//! looks the driver's up ([`lookup`]): CUDA's runtime, PyTorch, CuPy and Triton do. Whatever else of the driver a
+//! program uses is the driver's own function, at its own address.
 //!
 //! A module that is loaded goes one of four ways ([`session`]):
 //!
@@ -23,10 +23,14 @@
 #[cfg(all(unix, target_pointer_width = "64"))]
 mod driver;
 #[cfg(all(unix, target_pointer_width = "64"))]
-mod hook;
+mod functions;
 mod image;
 #[cfg(all(unix, target_pointer_width = "64"))]
 mod launches;
+#[cfg(all(unix, target_pointer_width = "64"))]
+mod lookup;
+#[cfg(all(unix, target_pointer_width = "64"))]
+mod real;
 #[cfg(all(unix, target_pointer_width = "64"))]
 mod session;
 #[cfg(all(unix, target_pointer_width = "64"))]

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use hostcall::Server;
 use hostcall_abi::stream::rings::RINGS_SYMBOL;
@@ -15,10 +17,10 @@ use hostcall_stream::probes::Probes;
 use hostcall_stream::{NamedFilter, Streams};
 use offload::{Device, Program};
 
-use crate::driver::{self, Handle, Status};
-use crate::hook::enter;
+use crate::functions::{self, Handle, Status};
 use crate::image::Image;
 use crate::launches;
+use crate::real::enter;
 use crate::settings::Settings;
 
 /// What the driver has made of an image.
@@ -169,7 +171,7 @@ impl Session {
     fn listen(&self, state: &mut State, made: Made, image: &[u8], kernels: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         let mut context: Handle = std::ptr::null_mut();
         // SAFETY: an out parameter.
-        unsafe { driver::current_context()(&mut context) };
+        unsafe { functions::current_context()(&mut context) };
         let at = match state.watched.iter().position(|watched| watched.context == context as usize) {
             Some(at) => at,
             None => {
@@ -243,15 +245,28 @@ impl Session {
     }
 }
 
+/// How long a process that ends waits for its kernels: without us it would not.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Waits until the kernels of a context have ended and all that they told has come.
 fn finish(context: usize, device: &Device, streams: &Streams) -> Result<(), Box<dyn std::error::Error>> {
-    // SAFETY: a context that was current when its modules were loaded; the driver says so if it is no more.
-    unsafe {
-        if context != 0 && driver::push_context()(std::ptr::with_exposed_provenance_mut(context)) == 0 {
-            driver::synchronize()();
-            let mut popped: Handle = std::ptr::null_mut();
-            driver::pop_context()(&mut popped);
+    let (ended, end) = mpsc::channel();
+    // It waits as long as they run, and ends with the process.
+    thread::Builder::new().name("hostcall-probe".into()).spawn(move || {
+        let _entered = enter();
+        // SAFETY: a context that was current when its modules were loaded; the driver says so if it is no more.
+        unsafe {
+            if context != 0 && functions::push_context()(std::ptr::with_exposed_provenance_mut(context)) == 0 {
+                functions::synchronize()();
+                let mut popped: Handle = std::ptr::null_mut();
+                functions::pop_context()(&mut popped);
+            }
         }
+        // Nobody waits any more if that took too long.
+        let _ = ended.send(());
+    })?;
+    if end.recv_timeout(PATIENCE).is_err() {
+        return Err(format!("kernels still run after {} s", PATIENCE.as_secs()).into());
     }
     streams.wait(&device.queue()?)?;
     Ok(())
@@ -288,11 +303,11 @@ fn capability() -> u32 {
     let (mut device, mut major, mut minor) = (0, 0, 0);
     // SAFETY: out parameters; without a current context the first device is asked.
     unsafe {
-        if driver::current_device()(&mut device) != 0 {
+        if functions::current_device()(&mut device) != 0 {
             device = 0;
         }
-        driver::device_attribute()(&mut major, MAJOR, device);
-        driver::device_attribute()(&mut minor, MINOR, device);
+        functions::device_attribute()(&mut major, MAJOR, device);
+        functions::device_attribute()(&mut minor, MINOR, device);
     }
     (major * 10 + minor).max(0) as u32
 }
@@ -347,13 +362,13 @@ impl Plain<'_> {
         // SAFETY: out parameters, a name, and a module or library that is loaded until this is dropped.
         let status = unsafe {
             match (*self.made.get_or_init(self.load))? {
-                Made::Module(module) => match driver::module_function()(&mut function, module, name.as_ptr()) {
-                    0 => driver::function_attribute()(&mut registers, REGISTERS, function),
+                Made::Module(module) => match functions::module_function()(&mut function, module, name.as_ptr()) {
+                    0 => functions::function_attribute()(&mut registers, REGISTERS, function),
                     status => status,
                 },
-                Made::Library(library) => match driver::library_kernel()(&mut function, library, name.as_ptr()) {
-                    0 if driver::current_device()(&mut device) == 0 => {
-                        driver::kernel_attribute()(&mut registers, REGISTERS, function, device)
+                Made::Library(library) => match functions::library_kernel()(&mut function, library, name.as_ptr()) {
+                    0 if functions::current_device()(&mut device) == 0 => {
+                        functions::kernel_attribute()(&mut registers, REGISTERS, function, device)
                     }
                     _ => return None,
                 },
@@ -365,12 +380,14 @@ impl Plain<'_> {
 
 impl Drop for Plain<'_> {
     fn drop(&mut self) {
+        let Some(made) = self.made.get().copied().flatten() else { return };
         // SAFETY: nothing of it was given to anybody.
-        match self.made.get().copied().flatten() {
-            Some(Made::Module(module)) => unsafe { driver::module_unload()(module) },
-            Some(Made::Library(library)) => unsafe { driver::library_unload()(library) },
-            None => 0,
-        };
+        unsafe {
+            match made {
+                Made::Module(module) => functions::module_unload()(module),
+                Made::Library(library) => functions::library_unload()(library),
+            };
+        }
     }
 }
 

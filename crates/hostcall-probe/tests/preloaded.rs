@@ -213,6 +213,13 @@ fn launches_that_are_not_meant_find_their_streams_off() {
 }
 
 #[test]
+fn a_program_ends_though_its_kernels_do_not() {
+    let Some(trial) = Trial::new() else { return };
+    let said = trial.said(&["linked", "data", "k.ptx"], &[("FAKE_ENDLESS", "1")]);
+    assert!(said.contains("not all messages came: kernels still run after 10 s"), "{said}");
+}
+
+#[test]
 fn settings_that_are_wrong_are_said_and_the_program_runs_as_it_is() {
     let Some(trial) = Trial::new() else { return };
     for (settings, problem) in [

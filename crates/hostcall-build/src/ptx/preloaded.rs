@@ -18,13 +18,16 @@ const MANIFEST: &str = "[lib]\ncrate-type = [\"cdylib\"]\n\n[profile.release]\nd
 /// Every function of the crate is one of the library's, too.
 const SOURCE: &str = "pub use hostcall_probe::*;\n";
 
-/// The library that is to be preloaded into a program that is looked into: beside this program, or of its version,
-/// compiled when it is first needed, and kept.
+/// The library that is to be preloaded into a program that is looked into: what `HOSTCALL_PROBE_PRELOAD` names, or that
+/// beside this program, or of its version, compiled when it is first needed, and kept.
 ///
 /// # Errors
 ///
 /// Any [`BuildError`]: where it is not there it needs Rust.
 pub fn preloaded() -> Result<PathBuf, BuildError> {
+    if let Some(path) = env::var_os("HOSTCALL_PROBE_PRELOAD").filter(|path| !path.is_empty()) {
+        return Ok(path.into());
+    }
     let own = env::current_exe().map_err(BuildError::io("find", "the running program"))?;
     if let Some(file) = own.parent().map(|dir| dir.join(FILE)).filter(|file| file.is_file()) {
         return Ok(file);

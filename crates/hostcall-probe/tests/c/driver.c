@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int R;
 typedef uint64_t P;
@@ -122,7 +123,10 @@ R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
     if (strcmp(g->name, name) == 0) { *p = (P)(uintptr_t)g->bytes; *bytes = g->size; return 0; }
   return 500;
 }
-R cuCtxSynchronize(void) { return 0; }
+R cuCtxSynchronize(void) {
+  if (getenv("FAKE_ENDLESS")) sleep(1000);
+  return 0;
+}
 R cuModuleGetFunction(void **f, void *m, const char *name) { (void)m; *f = strdup(name); return 0; }
 R cuFuncGetName(const char **name, void *f) { *name = f == fake_function ? "kernel" : f; return 0; }
 R cuKernelGetName(const char **name, void *f) { (void)name, (void)f; return 400; }

@@ -1,20 +1,9 @@
-//! How a program's calls of the driver come here.
-//!
-//! Programs find the driver's functions by three ways, and each leads here for the few of [`HOOKS`]:
-//!
-//! * They are linked to `libcuda.so.1`. This library was loaded before it and has functions of the same names.
-//! * They ask [`dlsym`], as CUDA's runtime does. This library has a function of that name as well, which asks the
-//!   system's.
-//! * They ask `cuGetProcAddress`, as CUDA's runtime does for all further ones: [`crate::driver`] has that function.
-//!
-//! What hostcall itself asks for, within [`enter`], is the driver's own.
+//! The driver's own functions, the system's `dlsym` that finds them, and which of ours stand before which.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
-
-use crate::driver::HOOKS;
 
 thread_local! {
     /// Whether this thread does something of ours.
@@ -29,6 +18,11 @@ pub(crate) fn enter() -> Option<Entered> {
     // A thread that ends has no such variable any more, and nothing of ours to do.
     let was = INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true);
     (!was).then_some(Entered(()))
+}
+
+/// Whether this thread does something of ours.
+pub(crate) fn is_inside() -> bool {
+    INSIDE.try_with(Cell::get).unwrap_or(true)
 }
 
 impl Drop for Entered {
@@ -91,13 +85,13 @@ impl Real {
 }
 
 /// What `dlsym` is.
-type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+pub(crate) type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// The versions under which GNU's C library has `dlsym`: since 2.34, and before on x86-64 and on AArch64.
 const VERSIONS: [&CStr; 3] = [c"GLIBC_2.34", c"GLIBC_2.2.5", c"GLIBC_2.17"];
 
 /// The system's `dlsym`.
-fn system() -> Dlsym {
+pub(crate) fn system() -> Dlsym {
     static SYSTEM: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     // Pairs with the store below. Relaxed: an address of code that is there from the start.
     let mut address = SYSTEM.load(Ordering::Relaxed);
@@ -124,90 +118,11 @@ fn system() -> Dlsym {
     unsafe { std::mem::transmute::<*mut c_void, Dlsym>(address) }
 }
 
-/// `dlsym`, for all libraries of the process.
-///
-/// It jumps to the function that [`chosen`] says, with what it was given: the system's function looks at who called it
-/// (`RTLD_NEXT`), and so must be the one that was called.
-///
-/// # Safety
-/// As for the system's.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void {
-    core::arch::naked_asm!(
-        "push rdi",
-        "push rsi",
-        "sub rsp, 8", // a call wants the stack aligned to 16 bytes
-        "call {chosen}",
-        "add rsp, 8",
-        "pop rsi",
-        "pop rdi",
-        "jmp rax",
-        chosen = sym chosen,
-    )
-}
-
-/// `dlsym`, for all libraries of the process.
-///
-/// It jumps to the function that [`chosen`] says, with what it was given: the system's function looks at who called it
-/// (`RTLD_NEXT`), and so must be the one that was called.
-///
-/// # Safety
-/// As for the system's.
-#[cfg(target_arch = "aarch64")]
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void {
-    core::arch::naked_asm!(
-        "stp x0, x1, [sp, #-32]!",
-        "str x30, [sp, #16]",
-        "bl {chosen}",
-        "mov x16, x0",
-        "ldr x30, [sp, #16]",
-        "ldp x0, x1, [sp], #32",
-        "br x16",
-        chosen = sym chosen,
-    )
-}
-
-/// The function that answers: the system's, or for names of [`HOOKS`] [`ours`].
-unsafe extern "C" fn chosen(library: *mut c_void, name: *const c_char) -> Dlsym {
-    let inside = INSIDE.try_with(Cell::get).unwrap_or(true);
-    // What looks for the next function of a name stands before the driver, too, and knows what it wants.
-    // SAFETY: a name that the system's function is given as well.
-    if library == libc::RTLD_NEXT || inside || unsafe { hook_of(name) }.is_none() { system() } else { ours }
-}
-
-/// The hook of a name.
+/// What `cuGetProcAddress` is to give in the place of what the driver has found, of these hooks.
 ///
 /// # Safety
 /// `name` is null or a C string.
-unsafe fn hook_of(name: *const c_char) -> Option<&'static Hook> {
-    if name.is_null() {
-        return None;
-    }
-    // SAFETY: the caller's.
-    let name = unsafe { CStr::from_ptr(name) };
-    // Nearly all names are of others.
-    name.to_bytes().starts_with(b"cu").then(|| HOOKS.iter().find(|hook| hook.name == name)).flatten()
-}
-
-/// Ours of a function, where the driver has it.
-unsafe extern "C" fn ours(library: *mut c_void, name: *const c_char) -> *mut c_void {
-    // SAFETY: the caller's library and name.
-    let (real, hook) = unsafe { (system()(library, name), hook_of(name)) };
-    match hook {
-        Some(hook) if !real.is_null() => hook.ours.cast_mut(),
-        _ => real,
-    }
-}
-
-/// What `cuGetProcAddress` is to give in the place of what the driver has found.
-///
-/// # Safety
-/// `name` is null or a C string.
-pub(crate) unsafe fn in_place_of(name: *const c_char, version: c_int, flags: u64) -> Option<*const c_void> {
+pub(crate) unsafe fn in_place_of(hooks: &[Hook], name: *const c_char, version: c_int, flags: u64) -> Option<*const c_void> {
     /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
     const PER_THREAD: u64 = 2;
     if name.is_null() {
@@ -220,5 +135,5 @@ pub(crate) unsafe fn in_place_of(name: *const c_char, version: c_int, flags: u64
         Asked::PerThread(is) => is == (flags & PER_THREAD != 0),
         Asked::SinceTwelve(is) => is == (version >= 12_000),
     };
-    HOOKS.iter().find(|hook| hook.known_as == name && is_meant(hook.asked)).map(|hook| hook.ours)
+    hooks.iter().find(|hook| hook.known_as == name && is_meant(hook.asked)).map(|hook| hook.ours)
 }
