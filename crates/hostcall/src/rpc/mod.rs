@@ -9,12 +9,16 @@
 //! run; what may block goes on in the same pool. The client belongs to the port buffer of its program: the same report,
 //! budgets, open files and end. What the opcodes mean is the affair of who [serves](Serves) them.
 //!
+//! Clients that were recompiled over our own wire have the same sessions, which come as calls of a service: [`recorded`].
+//!
 //! The device is not trusted. What it writes is read once and decided on a copy; how much a session may keep is a
 //! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after [`EXCHANGES`]. A client
 //! that breaks the protocol gets answers that make no sense, on the ports on which it does so.
 
+mod mailboxes;
 mod memory;
 mod port;
+mod recorded;
 
 use std::fmt;
 use std::future::Future;
@@ -26,6 +30,9 @@ use std::task::{Context, Poll, Waker};
 
 pub(crate) use memory::{Memory, Packet, Shape};
 pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
+pub(crate) use recorded::{Asked, Refused, Sessions};
+
+use mailboxes::Mailboxes;
 use port::{TURN, Turn};
 
 /// Exchanges of one session in one turn.
@@ -38,6 +45,9 @@ pub(crate) type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) trait Serves: Send + Sync {
     /// A session for what a client has opened a port for.
     fn session(&self, port: Port, opcode: u32) -> Session;
+
+    /// Whether it has a meaning.
+    fn knows(&self, opcode: u32) -> bool;
 
     /// The client's program has ended.
     fn end(&self);
@@ -195,7 +205,7 @@ impl Rpc {
     fn begin(&self, port: u32) -> Session {
         self.memory.acquire();
         let (mask, opcode) = self.memory.header(port);
-        self.serves.session(Port::new(self.memory.clone(), port, mask), opcode)
+        self.serves.session(Port::new(Mailboxes::new(self.memory.clone(), port, mask)), opcode)
     }
 
     fn put_back(&self, port: u32, turned: Turned) {

@@ -1,7 +1,8 @@
 //! A port while the host serves what a client has opened it for.
 //!
-//! A *session* is the host's side of one `open` to `close` of the client's: a future, whose only waits are for the
-//! packets to become the host's, and for a thread that may block. It is polled by whoever finds that its packets are.
+//! A *session* is the host's side of one `open` to `close` of the client's: a future, whose only waits are for what the
+//! client sends, for the client to take what is sent to it, and for a thread that may block. It is polled by whoever
+//! finds that the client has done its part. What it reads and writes is an [`Exchange`].
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -11,7 +12,7 @@ use std::task::Poll;
 
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
-use super::memory::{Memory, Packet};
+use super::memory::Packet;
 use crate::tenant::{Claim, Tenant, Thing};
 
 /// Bytes that come with the size, in the first packet of several.
@@ -80,8 +81,9 @@ impl Bytes {
         self.whole()?.split(|byte| *byte == 0).next()
     }
 
-    fn push(&mut self, quota: &Quota, packet: &[u64], at: u64) {
-        let left = self.size.saturating_sub(at).min(8 * packet.len() as u64) as usize;
+    /// Takes what comes at a place of the whole, as far as it belongs to it.
+    fn push(&mut self, quota: &Quota, bytes: &[u8], at: u64) {
+        let left = self.size.saturating_sub(at).min(bytes.len() as u64) as usize;
         if self.cut || left == 0 {
             return;
         }
@@ -98,102 +100,85 @@ impl Bytes {
             }
             self.data.reserve_exact(more);
         }
-        let bytes = packet.iter().flat_map(|word| word.to_ne_bytes());
-        self.data.extend(bytes.take(left));
+        self.data.extend_from_slice(&bytes[..left]);
     }
 }
-
-/// LLVM's own object of a port on the host's side, `rpc::Port<true>`.
-#[repr(C)]
-struct LlvmPort {
-    process: *mut u64,
-    lane_mask: u64,
-    lane_size: u32,
-    index: u32,
-    out: u32,
-    receive: bool,
-    owns_buffer: bool,
-}
-
-const _: () = assert!(size_of::<LlvmPort>() == 32 && std::mem::offset_of!(LlvmPort, owns_buffer) == 29);
 
 /// Who serves ports by LLVM's own header: a function that gets an `rpc::Server::Port` and how many lanes it has, and
 /// returns an `rpc::Status`.
 pub(crate) type Callback = Arc<dyn Fn(*mut c_void, u32) -> u32 + Send + Sync>;
 
-/// A port that a client has opened.
-pub(crate) struct Port {
-    memory: Arc<Memory>,
-    index: u32,
-    mask: u64,
-    /// Whether the packets are the host's.
-    owns: bool,
-    /// Whether what was received last has not been given back.
-    received: bool,
+/// What a session reads and writes: a client's side of one `open` to `close`.
+pub(crate) trait Exchange: Send + Sync {
+    /// The lanes that have opened it.
+    fn mask(&self) -> u64;
+
+    /// Lanes that it has packets for.
+    fn width(&self) -> usize;
+
+    /// Whether what the client sends next is there: `packet` then gives it.
+    fn receives(&mut self) -> bool;
+
+    /// What a lane has sent: a copy of what is there now.
+    fn packet(&self, lane: u32) -> Packet;
+
+    /// Whether packets can be put.
+    fn sends(&mut self) -> bool;
+
+    /// Puts what a lane gets.
+    fn put(&mut self, lane: u32, packet: &Packet);
+
+    /// The packets of all lanes have been put.
+    fn sent(&mut self);
+
+    /// Takes as many whole packets of the only lane's as are there at once, but for what is more than so many bytes;
+    /// how many bytes. 0: they come one by one.
+    fn take_ahead(&mut self, _most: u64, _take: &mut dyn FnMut(&[u8])) -> u64 {
+        0
+    }
+
+    /// Lets somebody serve it who knows LLVM's own object of a port: what is returned. `None`: there is no such object.
+    fn served_by(&mut self, _callback: &Callback) -> Option<u32> {
+        None
+    }
 }
 
+/// A port that a client has opened.
+pub(crate) struct Port(Box<dyn Exchange>);
+
 impl Port {
-    /// Of a port whose packets are the host's, for these lanes.
-    pub(super) fn new(memory: Arc<Memory>, index: u32, mask: u64) -> Self {
-        Self { memory, index, mask, owns: true, received: false }
+    /// Over what a client shares with its host.
+    pub(super) fn new(exchange: impl Exchange + 'static) -> Self {
+        Self(Box::new(exchange))
     }
 
     /// The lanes that have opened it.
     pub(crate) fn mask(&self) -> u64 {
-        self.mask
+        self.0.mask()
     }
 
     /// Lanes that it has packets for.
     pub(crate) fn width(&self) -> usize {
-        self.memory.shape().lanes as usize
-    }
-
-    /// Waits until the packets are the host's.
-    async fn own(&mut self) {
-        if self.owns {
-            return;
-        }
-        let Self { memory, index, .. } = &*self;
-        poll_fn(|_| {
-            let turn = TURN.get();
-            if turn.exchanges == 0 || !memory.is_hosts(*index) {
-                return Poll::Pending;
-            }
-            TURN.set(Turn { exchanges: turn.exchanges - 1, ..turn });
-            memory.acquire();
-            Poll::Ready(())
-        })
-        .await;
-        self.owns = true;
-    }
-
-    fn give(&mut self) {
-        self.memory.give(self.index);
-        self.owns = false;
+        self.0.width()
     }
 
     /// Waits for what the client sends next.
     pub(crate) async fn receive(&mut self) {
-        if self.received {
-            self.give();
-        }
-        self.own().await;
-        self.received = true;
+        poll_fn(|_| if self.0.receives() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// What a lane has sent: a copy of what is there now.
     pub(crate) fn packet(&self, lane: u32) -> Packet {
-        self.memory.load(self.index, lane)
+        self.0.packet(lane)
     }
 
     /// Sends each lane a packet.
     pub(crate) async fn send(&mut self, mut packet: impl FnMut(u32) -> Packet) {
-        self.own().await;
-        for lane in lanes(self.mask) {
-            self.memory.store(self.index, lane, &packet(lane));
+        poll_fn(|_| if self.0.sends() { Poll::Ready(()) } else { Poll::Pending }).await;
+        for lane in lanes(self.mask()) {
+            self.0.put(lane, &packet(lane));
         }
-        self.give();
-        self.received = false;
+        self.0.sent();
     }
 
     /// Sends each lane one word, and the rest as it is in `packet`.
@@ -204,29 +189,15 @@ impl Port {
     /// Receives a packet of each lane, and sends it one in its place.
     pub(crate) async fn answer(&mut self, mut answer: impl FnMut(u32, Packet) -> Packet) {
         self.receive().await;
-        let answers: Vec<_> = lanes(self.mask).map(|lane| answer(lane, self.packet(lane))).collect();
+        let answers: Vec<_> = lanes(self.mask()).map(|lane| answer(lane, self.packet(lane))).collect();
         let mut answers = answers.into_iter();
         self.send(|_| answers.next().unwrap_or_default()).await;
     }
 
     /// Lets somebody serve it who knows LLVM's own object of a port. It waits for the client on this thread, and trusts
-    /// what the client writes.
-    pub(crate) fn served_by(&mut self, callback: &Callback) -> u32 {
-        let Self { memory, index, owns, received, .. } = self;
-        let mut process = memory.server_object();
-        let mut port = LlvmPort {
-            process: process.as_mut_ptr(),
-            lane_mask: 1,
-            lane_size: memory.shape().lanes,
-            index: *index,
-            out: memory.told(*index),
-            receive: *received,
-            owns_buffer: *owns,
-        };
-        let status = callback((&raw mut port).cast(), memory.shape().lanes);
-        memory.was_told(*index, port.out);
-        (*received, *owns) = (port.receive, port.owns_buffer);
-        status
+    /// what the client writes. `None`: this client has no such object.
+    pub(crate) fn served_by(&mut self, callback: &Callback) -> Option<u32> {
+        self.0.served_by(callback)
     }
 
     /// Receives bytes of each lane, over as many exchanges as the longest of them takes. For those of lanes that say no
@@ -235,19 +206,24 @@ impl Port {
         let mut all: Vec<Bytes> = (0..self.width()).map(|_| Bytes::default()).collect();
         self.receive().await;
         let mut longest = 0;
-        for lane in lanes(self.mask) {
+        for lane in lanes(self.mask()) {
             let (packet, bytes) = (self.packet(lane), &mut all[lane as usize]);
             bytes.size = packet[0];
             longest = longest.max(packet[0]);
-            bytes.push(quota, &packet[1..], 0);
+            bytes.push(quota, &bytes_of(&packet)[8..], 0);
         }
         let mut at = FIRST;
         while at < longest {
+            let ahead = self.0.take_ahead(longest - at, &mut |bytes| all[0].push(quota, bytes, at));
+            if ahead > 0 {
+                at = at.saturating_add(ahead);
+                continue;
+            }
             self.receive().await;
-            for lane in lanes(self.mask) {
+            for lane in lanes(self.mask()) {
                 let bytes = &mut all[lane as usize];
                 if at < bytes.size {
-                    bytes.push(quota, &self.packet(lane), at);
+                    bytes.push(quota, &bytes_of(&self.packet(lane)), at);
                 }
             }
             at = at.saturating_add(PACKET_BYTES as u64);
@@ -258,7 +234,7 @@ impl Port {
     /// Sends each lane bytes, over as many exchanges as the longest of them takes. `all` has one for each lane.
     pub(crate) async fn send_bytes(&mut self, all: &[Vec<u8>]) {
         let of = |lane: u32| all.get(lane as usize).map_or(&[][..], |bytes| bytes);
-        let longest = lanes(self.mask).map(|lane| of(lane).len()).max().unwrap_or(0);
+        let longest = lanes(self.mask()).map(|lane| of(lane).len()).max().unwrap_or(0);
         self.send(|lane| {
             let bytes = of(lane);
             let mut packet = packed(bytes, PACKET_WORDS - 1);
@@ -276,7 +252,7 @@ impl Port {
 }
 
 /// The first of these bytes, as words.
-fn packed(bytes: &[u8], words: usize) -> Packet {
+pub(super) fn packed(bytes: &[u8], words: usize) -> Packet {
     let mut packet = [0; PACKET_WORDS];
     for (word, bytes) in packet[..words].iter_mut().zip(bytes.chunks(8)) {
         let mut whole = [0; 8];
@@ -286,14 +262,9 @@ fn packed(bytes: &[u8], words: usize) -> Packet {
     packet
 }
 
-impl Drop for Port {
-    /// The client goes on, however the session ends.
-    fn drop(&mut self) {
-        if self.owns {
-            if std::thread::panicking() {
-                lanes(self.mask).for_each(|lane| self.memory.store(self.index, lane, &[0; PACKET_WORDS]));
-            }
-            self.give();
-        }
-    }
+/// The bytes of a packet.
+pub(super) fn bytes_of(packet: &Packet) -> [u8; PACKET_BYTES] {
+    let mut bytes = [0; PACKET_BYTES];
+    bytes.chunks_exact_mut(8).zip(packet).for_each(|(to, word)| to.copy_from_slice(&word.to_ne_bytes()));
+    bytes
 }

@@ -5,8 +5,10 @@
 //! result by which C says that it failed. An opcode that nobody knows is answered by zeros, each packet of it, and the
 //! report says so.
 
+mod handlers;
 mod heap;
 mod printing;
+mod recompiled;
 mod streams;
 
 use std::ffi::OsStr;
@@ -25,8 +27,12 @@ use crate::record::DevicePanic;
 use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, lanes, on_the_pool};
 use crate::serving::Served;
 use crate::tenant::{Claim, Thing};
+pub use handlers::RpcSession;
+pub(crate) use handlers::Handlers;
 use heap::Heap;
 use printing::{Format, PrintError};
+pub(super) use recompiled::services;
+pub(crate) use recompiled::Recompiled;
 use streams::{Source, State, Streams, Which};
 
 /// Lanes of the widest wave.
@@ -85,6 +91,10 @@ impl Libc {
 }
 
 impl Serves for Libc {
+    fn knows(&self, opcode: u32) -> bool {
+        opcode::name(opcode).is_some() || self.parts.builtins.rpc_handlers.of(opcode).is_some()
+    }
+
     fn end(&self) {
         self.parts.streams.end();
     }
@@ -92,10 +102,13 @@ impl Serves for Libc {
     fn session(&self, port: Port, opcode: u32) -> Session {
         // Who asks has the buffer; should it be gone, nobody waits.
         let Some(served) = self.served.upgrade() else { return Box::pin(async move { drop(port) }) };
-        let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && opcode::name(opcode).is_some();
+        let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && self.knows(opcode);
         let limits = self.parts.builtins.context.limits;
         let allowed = !is_counted || lanes(port.mask()).all(|_| limits.call(&served.tenant));
         let call = Call { libc: self.parts.clone(), served, opcode, allowed };
+        if let Some(handler) = self.parts.builtins.rpc_handlers.of(opcode) {
+            return if allowed { handler(RpcSession::new(port, call.quota())) } else { Box::pin(call.refuse(port)) };
+        }
         match opcode {
             LIBC_NOOP => Box::pin(call.nothing(port)),
             LIBC_EXIT => Box::pin(call.exit(port)),
@@ -518,6 +531,12 @@ impl Call {
         port.send_bytes(&back).await;
     }
 
+    /// A handler of the user's is not called: the program has made all the calls that it may make.
+    async fn refuse(self, mut port: Port) {
+        port.receive().await;
+        port.send_word(|_| 0).await;
+    }
+
     async fn unknown(self, mut port: Port) {
         /// LLVM's `RPC_SUCCESS` and `RPC_UNHANDLED_OPCODE`.
         const SUCCESS: u32 = 0;
@@ -525,9 +544,10 @@ impl Call {
         if let Some(callback) = &self.libc.builtins.rpc_callback {
             on_the_pool().await;
             match port.served_by(callback) {
-                SUCCESS => return,
-                UNHANDLED => {}
-                code => return self.report(code, format_args!("opcode {:#010x}: the RPC callback returned {code:#x}", self.opcode)),
+                Some(SUCCESS) => return,
+                // Of a client that was recompiled there is no object that the callback could get.
+                Some(UNHANDLED) | None => {}
+                Some(code) => return self.report(code, format_args!("opcode {:#010x}: the RPC callback returned {code:#x}", self.opcode)),
             }
         }
         port.receive().await;

@@ -1,0 +1,297 @@
+//! Sessions of clients that were recompiled over our own wire: `include/hostcall_rpc.h`.
+//!
+//! Such a client records what a lane sends. It goes to the host as one call, when the lane wants an answer, and what the
+//! session sends comes back as the call's reply. What both sides send is the same row of packets that LLVM's wire has, so
+//! sessions do not know the difference. A session that then waits for more is kept under a number, which the reply says
+//! and the lane's next call names. Each lane has a session of its own.
+//!
+//! The number proves nothing: it is looked up among those of the calling program.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
+
+use super::memory::Packet;
+use super::port::{Exchange, Port, Quota, TURN, bytes_of, packed};
+use super::{Serves, Session, Turned, run};
+use crate::tenant::{Claim, Thing};
+
+/// Bytes that a session may send beyond those that the client has room for, before it waits for the client.
+const AHEAD: usize = 4096;
+/// What is counted of a session that waits, beside its own memory and what it has sent.
+const KEEPING: usize = 256;
+
+/// What a lane and its session exchange in one call.
+#[derive(Default)]
+struct Transcript {
+    /// What the lane has sent, as whole packets, and how far that was read.
+    sent: Vec<u8>,
+    read: usize,
+    /// What was read last.
+    packet: Packet,
+    /// What the lane gets.
+    answers: Vec<u8>,
+    /// Bytes of it that the lane has room for.
+    room: usize,
+}
+
+/// Memory of a transcript that is larger is not used again.
+const SPARE: usize = 1 << 20;
+
+thread_local! {
+    /// That of the session which this thread polls.
+    static CURRENT: RefCell<Transcript> = RefCell::default();
+    /// The memory of one that has ended.
+    static LAST: Cell<Option<Transcript>> = const { Cell::new(None) };
+}
+
+impl Transcript {
+    /// Of a call that brings these bytes: the last packet is filled up with zeros.
+    fn new(parts: &[&[u8]], answers: Vec<u8>, room: usize) -> Self {
+        let mut new = LAST.take().unwrap_or_default();
+        new.sent.clear();
+        parts.iter().for_each(|part| new.sent.extend_from_slice(part));
+        new.sent.resize(new.sent.len().next_multiple_of(PACKET_BYTES), 0);
+        if answers.is_empty() {
+            new.answers.clear();
+        } else {
+            new.answers = answers;
+        }
+        (new.read, new.room) = (0, room);
+        new
+    }
+
+    /// It is not needed any more.
+    fn recycle(self) {
+        if self.sent.capacity() + self.answers.capacity() <= SPARE {
+            LAST.set(Some(self));
+        }
+    }
+}
+
+/// What a session reads and writes while it is polled: the thread's current transcript.
+struct Recorded;
+
+impl Exchange for Recorded {
+    fn mask(&self) -> u64 {
+        1
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn receives(&mut self) -> bool {
+        CURRENT.with_borrow_mut(|Transcript { sent, read, packet, .. }| {
+            let Some(next) = sent.get(*read..*read + PACKET_BYTES) else { return false };
+            *packet = packed(next, PACKET_WORDS);
+            *read += PACKET_BYTES;
+            true
+        })
+    }
+
+    fn packet(&self, _: u32) -> Packet {
+        CURRENT.with_borrow(|transcript| transcript.packet)
+    }
+
+    fn sends(&mut self) -> bool {
+        CURRENT.with_borrow(|Transcript { answers, room, .. }| answers.len() < *room + AHEAD)
+    }
+
+    fn put(&mut self, _: u32, packet: &Packet) {
+        CURRENT.with_borrow_mut(|transcript| transcript.answers.extend_from_slice(&bytes_of(packet)));
+    }
+
+    fn sent(&mut self) {}
+
+    fn take_ahead(&mut self, most: u64, take: &mut dyn FnMut(&[u8])) -> u64 {
+        CURRENT.with_borrow_mut(|Transcript { sent, read, .. }| {
+            let there = &sent[*read..];
+            let taken = there.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+            take(&there[..taken]);
+            *read += taken.next_multiple_of(PACKET_BYTES);
+            taken as u64
+        })
+    }
+}
+
+/// What a lane's call asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    /// The number of a session that waits for this, or 0.
+    pub(crate) session: u32,
+    pub(crate) opcode: u32,
+    /// What the lane sends, in parts.
+    pub(crate) parts: [&'a [u8]; 2],
+    /// Whether it wants an answer.
+    pub(crate) wants: bool,
+    /// The call's port and lane, which have no other call until this one is answered.
+    pub(crate) place: (u32, u32),
+    /// Whether this thread may block.
+    pub(crate) may_block: bool,
+}
+
+/// Why a lane gets nothing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    /// It is to be asked again on a thread that may block.
+    #[error("it would block")]
+    WouldBlock,
+    #[error("it has no session {0}")]
+    Unknown(u32),
+    #[error("its lanes have more sessions open, or more bytes on their way, than a program may have: {0} bytes")]
+    Many(u64),
+    #[error("the client waits for an answer, and the opcode's session has sent all of its answers")]
+    Over,
+    #[error("the client waits for an answer, and the opcode's session waits for more of the client's")]
+    Waits,
+    #[error("the program has ended")]
+    Ended,
+}
+
+/// A session that waits for the lane's next call.
+struct Kept {
+    /// `None`: it has ended, and the lane has not had all answers.
+    session: Option<Session>,
+    answers: Vec<u8>,
+    _claim: Option<Claim>,
+}
+
+/// A call that goes on on another thread.
+struct Away {
+    asked: (u32, u32),
+    session: Session,
+    transcript: Transcript,
+}
+
+#[derive(Default)]
+struct Table {
+    last: u32,
+    kept: HashMap<u32, Kept>,
+    away: HashMap<(u32, u32), Away>,
+    has_ended: bool,
+}
+
+/// The recorded sessions of one program.
+pub(crate) struct Sessions {
+    serves: Box<dyn Serves>,
+    quota: Quota,
+    table: Mutex<Table>,
+}
+
+impl Sessions {
+    /// Of a program which may keep so much.
+    pub(crate) fn new(serves: impl Serves + 'static, quota: Quota) -> Arc<Self> {
+        Arc::new(Self { serves: Box::new(serves), quota, table: Mutex::default() })
+    }
+
+    /// Held for a look at it.
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session that a call goes on with, if it has not ended, and what they exchange.
+    fn begin(&self, asked: &Asked<'_>, room: usize) -> Result<(Option<Session>, Transcript), Refused> {
+        let mut table = self.table();
+        if table.has_ended {
+            return Err(Refused::Ended);
+        }
+        // (Another call's is one that nobody came back for.)
+        let away = table.away.remove(&asked.place).filter(|away| asked.may_block && away.asked == (asked.session, asked.opcode));
+        if let Some(Away { session, transcript, .. }) = away {
+            return Ok((Some(session), transcript));
+        }
+        if asked.session == 0 {
+            drop(table);
+            let session = self.serves.session(Port::new(Recorded), asked.opcode);
+            return Ok((Some(session), Transcript::new(&asked.parts, Vec::new(), room)));
+        }
+        let Kept { session, answers, .. } = table.kept.remove(&asked.session).ok_or(Refused::Unknown(asked.session))?;
+        drop(table);
+        Ok((session, Transcript::new(&asked.parts, answers, room)))
+    }
+
+    /// A turn of a session.
+    fn turn(session: Option<Session>, transcript: Transcript, may_block: bool) -> (Turned, Transcript) {
+        let Some(session) = session else { return (Turned::Over, transcript) };
+        // A session may be polled inside of another one, whose handler waits for something that this thread then does.
+        let (outer, turn) = (CURRENT.replace(transcript), TURN.get());
+        let turned = run(session, may_block);
+        TURN.set(turn);
+        (turned, CURRENT.replace(outer))
+    }
+
+    /// Hands what a lane has sent to its session, and gives the lane its answers, as many bytes as it has `room` for:
+    /// the number of its session, 0 if that is over.
+    pub(crate) fn exchange(&self, asked: &Asked<'_>, room: usize, give: impl FnOnce(&[u8]) -> usize) -> Result<u32, Refused> {
+        let (session, transcript) = self.begin(asked, room)?;
+        let (turned, mut transcript) = Self::turn(session, transcript, asked.may_block);
+        let session = match turned {
+            Turned::Over => None,
+            Turned::WantsToBlock(session) if !asked.may_block => {
+                let away = Away { asked: (asked.session, asked.opcode), session, transcript };
+                self.table().away.insert(asked.place, away);
+                return Err(Refused::WouldBlock);
+            }
+            Turned::Waits(session) | Turned::WantsToBlock(session) => Some(session),
+        };
+        if asked.wants && transcript.answers.is_empty() {
+            if self.serves.knows(asked.opcode) {
+                return Err(if session.is_some() { Refused::Waits } else { Refused::Over });
+            }
+            // Whoever waits for what nobody serves gets zeros.
+            transcript.answers.resize(room, 0);
+        }
+        let given = give(&transcript.answers).min(transcript.answers.len());
+        transcript.answers.drain(..given);
+        if session.is_none() && transcript.answers.is_empty() {
+            transcript.recycle();
+            return Ok(0);
+        }
+        self.keep(asked.session, Kept { session, answers: transcript.answers, _claim: None })
+    }
+
+    /// Keeps what is left of a session, under its number if it has one.
+    fn keep(&self, number: u32, mut kept: Kept) -> Result<u32, Refused> {
+        let bytes = kept.session.as_ref().map_or(0, |session| size_of_val(&**session)) + kept.answers.capacity() + KEEPING;
+        let claim = Claim::of(self.quota.tenant.clone(), Thing::Byte, bytes as u64, self.quota.most);
+        kept._claim = Some(claim.ok_or(Refused::Many(self.quota.most))?);
+        let mut table = self.table();
+        if table.has_ended {
+            return Err(Refused::Ended);
+        }
+        let mut number = number;
+        while number == 0 || table.kept.contains_key(&number) {
+            table.last = table.last.wrapping_add(1);
+            number = table.last;
+        }
+        table.kept.insert(number, kept);
+        Ok(number)
+    }
+
+    /// Hands what a lane has sent last to its session, which ends. On a thread that may block.
+    pub(crate) fn finish(&self, asked: &Asked<'_>) -> Result<(), Refused> {
+        if asked.parts.iter().all(|part| part.is_empty()) {
+            let kept = self.table().kept.remove(&asked.session).ok_or(Refused::Unknown(asked.session))?;
+            drop(kept);
+            return Ok(());
+        }
+        let (session, transcript) = self.begin(asked, 0)?;
+        let (_, transcript) = Self::turn(session, transcript, true);
+        transcript.recycle();
+        Ok(())
+    }
+
+    /// The program has ended: nothing is kept for it any more.
+    pub(crate) fn end(&self) {
+        let mut table = self.table();
+        table.has_ended = true;
+        let kept = (std::mem::take(&mut table.kept), std::mem::take(&mut table.away));
+        // What sessions own is dropped without the lock.
+        drop(table);
+        drop(kept);
+        self.serves.end();
+    }
+}
