@@ -124,7 +124,7 @@ macro_rules! builtin_services {
         }
 
         /// Sessions of programs that were compiled with `include/hostcall_rpc.h` in the place of LLVM's `rpc.h`: what a
-        /// lane sends and gets is the row of packets that it is there ([`hostcall_abi::llvm_rpc`]). A session that
+        /// lane sends and gets is the row of packets that it is there, see `hostcall_abi::llvm_rpc`. A session that
         /// waits for the lane's next call has a number; 0 begins one, and says that it is over.
         #[$service]
         pub trait LlvmRpc {

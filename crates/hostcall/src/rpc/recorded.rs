@@ -295,3 +295,184 @@ impl Sessions {
         self.serves.end();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::on_the_pool;
+    use crate::tenant::Tenant;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Sends what it gets, the first word one more each time. Opcode 1 does so once, 2 until a packet begins with 0, 3
+    /// on a thread that may block, 4 sends as many packets as it is told; 5 takes bytes, and says how many.
+    struct Echo {
+        begun: Arc<AtomicU32>,
+        tenant: Arc<Tenant>,
+    }
+
+    impl Serves for Echo {
+        fn session(&self, mut port: Port, opcode: u32) -> Session {
+            self.begun.fetch_add(1, Ordering::Relaxed);
+            let quota = Quota { tenant: self.tenant.clone(), most: 1 << 16 };
+            Box::pin(async move {
+                match opcode {
+                    4 => {
+                        port.receive().await;
+                        for number in 0..port.packet(0)[0] {
+                            port.send_word(|_| number).await;
+                        }
+                    }
+                    5 => {
+                        let bytes = port.receive_bytes(&quota).await;
+                        port.send_word(|_| bytes[0].whole().map_or(u64::MAX, |bytes| bytes.len() as u64)).await;
+                    }
+                    _ => loop {
+                        port.receive().await;
+                        let mut packet = port.packet(0);
+                        if opcode == 3 {
+                            on_the_pool().await;
+                        }
+                        if opcode == 2 && packet[0] == 0 {
+                            return;
+                        }
+                        packet[0] += 1;
+                        port.send(|_| packet).await;
+                        if opcode != 2 {
+                            return;
+                        }
+                    },
+                }
+            })
+        }
+
+        fn knows(&self, opcode: u32) -> bool {
+            opcode < 100
+        }
+
+        fn end(&self) {}
+    }
+
+    struct Client {
+        sessions: Arc<Sessions>,
+        begun: Arc<AtomicU32>,
+        tenant: Arc<Tenant>,
+    }
+
+    impl Client {
+        fn new(most: u64) -> Self {
+            let (tenant, begun) = (Tenant::new(), Arc::<AtomicU32>::default());
+            let echo = Echo { begun: begun.clone(), tenant: tenant.clone() };
+            Self { sessions: Sessions::new(echo, Quota { tenant: tenant.clone(), most }), begun, tenant }
+        }
+
+        /// What comes for these words, of packets, with so much room.
+        fn ask(&self, asked: &Asked<'_>, words: &[u64], room: usize) -> Result<(u32, Vec<u64>), Refused> {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let mut came = Vec::new();
+            let give = |answers: &[u8]| {
+                let given = answers.len().min(room);
+                came.extend(answers[..given].chunks(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().unwrap())));
+                given
+            };
+            let session = self.sessions.exchange(&Asked { parts: [&bytes, &[]], ..*asked }, room, give)?;
+            Ok((session, came))
+        }
+    }
+
+    fn asks(session: u32, opcode: u32) -> Asked<'static> {
+        Asked { session, opcode, parts: [&[], &[]], wants: true, place: (0, 0), may_block: false }
+    }
+
+    #[test]
+    fn a_session_is_over_with_its_reply_or_waits_under_its_number() {
+        let client = Client::new(1 << 20);
+        assert_eq!(client.ask(&asks(0, 1), &[7, 8], 64).unwrap(), (0, vec![8, 8, 0, 0, 0, 0, 0, 0]));
+        let (number, came) = client.ask(&asks(0, 2), &[1], 64).unwrap();
+        assert!(number != 0 && came[0] == 2);
+        let (other, _) = client.ask(&asks(0, 2), &[1], 64).unwrap();
+        assert_ne!(number, other);
+        assert_eq!(client.ask(&asks(number, 2), &[5], 64).unwrap().0, number);
+        assert!(client.tenant.has(Thing::Byte) > 0);
+        assert_eq!(client.ask(&Asked { wants: false, ..asks(number, 2) }, &[0], 64).unwrap(), (0, vec![]));
+        assert_eq!(client.ask(&asks(number, 2), &[1], 64), Err(Refused::Unknown(number)));
+        client.sessions.finish(&asks(other, 2)).unwrap();
+        assert_eq!(client.sessions.finish(&asks(other, 2)), Err(Refused::Unknown(other)));
+        assert_eq!((client.tenant.has(Thing::Byte), client.begun.load(Ordering::Relaxed)), (0, 3));
+    }
+
+    #[test]
+    fn a_session_that_would_block_goes_on_where_it_stopped_on_a_thread_that_may() {
+        let client = Client::new(1 << 20);
+        assert_eq!(client.ask(&asks(0, 3), &[7], 64), Err(Refused::WouldBlock));
+        assert_eq!(client.ask(&Asked { place: (0, 1), ..asks(0, 3) }, &[9], 64), Err(Refused::WouldBlock));
+        let again = |place| Asked { place, may_block: true, ..asks(0, 3) };
+        // What was sent is there already.
+        assert_eq!(client.ask(&again((0, 1)), &[], 64).unwrap().1[0], 10);
+        assert_eq!(client.ask(&again((0, 0)), &[], 64).unwrap().1[0], 8);
+        assert_eq!(client.begun.load(Ordering::Relaxed), 2);
+        // Nobody came back for this one: another call of that place is another session.
+        assert_eq!(client.ask(&asks(0, 3), &[7], 64), Err(Refused::WouldBlock));
+        assert_eq!(client.ask(&asks(0, 1), &[1], 64).unwrap().1[0], 2);
+        assert_eq!(client.ask(&again((0, 0)), &[20], 64).unwrap().1[0], 21);
+    }
+
+    #[test]
+    fn answers_come_as_far_as_there_is_room_and_a_session_sends_no_more_than_that_ahead() {
+        let client = Client::new(1 << 20);
+        let (mut session, mut came) = client.ask(&asks(0, 4), &[1000], 128).unwrap();
+        while session != 0 {
+            let kept = client.sessions.table().kept[&session].answers.len();
+            assert!(kept <= AHEAD + 2 * PACKET_BYTES, "{kept}");
+            let (next, more) = client.ask(&asks(session, 4), &[], 640).unwrap();
+            came.extend(more);
+            session = next;
+        }
+        assert_eq!(came.chunks(8).map(|packet| packet[0]).collect::<Vec<_>>(), (0..1000).collect::<Vec<_>>());
+        assert_eq!(client.tenant.has(Thing::Byte), 0);
+    }
+
+    #[test]
+    fn a_client_that_waits_for_nothing_is_told_so() {
+        let client = Client::new(1 << 20);
+        assert_eq!(client.ask(&asks(0, 1), &[], 64), Err(Refused::Waits));
+        assert_eq!(client.ask(&asks(0, 4), &[0], 64), Err(Refused::Over));
+        assert_eq!(client.ask(&asks(0, 100), &[], 64).unwrap().1, [0; 8], "nobody serves it");
+        client.sessions.end();
+        assert_eq!(client.ask(&asks(0, 1), &[1], 64), Err(Refused::Ended));
+    }
+
+    #[test]
+    fn sessions_that_wait_are_as_few_as_their_bytes_may_be() {
+        let client = Client::new(4096);
+        let opened = (0..100).map_while(|_| client.ask(&asks(0, 2), &[1], 64).ok()).count();
+        assert!((2..20).contains(&opened), "{opened}");
+        assert_eq!(client.ask(&asks(0, 2), &[1], 64), Err(Refused::Many(4096)));
+        assert_eq!(client.ask(&asks(0, 1), &[1], 64).unwrap().0, 0, "one that does not wait");
+        assert!(client.tenant.has(Thing::Byte) <= 4096);
+    }
+
+    #[test]
+    fn bytes_come_in_parts_of_any_length_and_sizes_are_believed_as_far_as_they_come() {
+        let client = Client::new(1 << 20);
+        let string = [3u8; 200];
+        for size in [0, 1, 55, 56, 57, 120, 200] {
+            let head = (size as u64).to_ne_bytes();
+            let asked = Asked { parts: [&head, &string[..size]], ..asks(0, 5) };
+            let mut word = 0;
+            let left = client.sessions.exchange(&asked, 64, |answers| {
+                word = u64::from_ne_bytes(answers[..8].try_into().unwrap());
+                64
+            });
+            assert_eq!((left.unwrap(), word), (0, size as u64));
+        }
+        // More than comes, at once or at all.
+        let (head, more) = (u64::MAX.to_ne_bytes(), [0; 56]);
+        let mut left = client.sessions.exchange(&Asked { wants: false, parts: [&head, &more], ..asks(0, 5) }, 64, |_| 0).unwrap();
+        for _ in 0..2000 {
+            left = client.sessions.exchange(&Asked { wants: false, parts: [&[1; 6400], &[]], ..asks(left, 5) }, 64, |_| 0).unwrap();
+        }
+        assert!(client.tenant.has(Thing::Byte) < 1 << 16);
+        client.sessions.finish(&asks(left, 5)).unwrap();
+        assert_eq!(client.tenant.has(Thing::Byte), 0);
+    }
+}
