@@ -19,6 +19,9 @@
 #if !defined(__CUDACC_RTC__)
 #include <stdint.h>
 #else
+// NVRTC has no such header.
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
 using uint32_t = unsigned int;
 using uint64_t = unsigned long;
 #endif

@@ -239,7 +239,7 @@ KERNEL2(files, uint64_t *, out, uint8_t *, scratch) {
                      {7, "one", "a text that is longer than one packet, so that it takes more than one exchange over there, and more "
                                 "than what is recorded here: that is four packets, and this text has more bytes than fit into them, "
                                 "as it goes on and on until it has more than two hundred and forty-eight"});
-    out[2] = asked<LIBC | 17>(file, 2, 0);
+    out[2] = asked<LIBC | 17>(file, 0, 0);
     uint64_t size = 0, counted = 0;
     void *to = nullptr;
     auto port = CLIENT.open<LIBC | 6>();

@@ -11,8 +11,7 @@ fn root() -> PathBuf {
 }
 
 /// The sources that everything has to compile.
-const SOURCES: [&str; 4] =
-    ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu", "tests/cpp/cpp/twins.cu", "tests/cpp/cpp/llvm_rpc.cu"];
+const SOURCES: [&str; 4] = ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu", "tests/cpp/cpp/twins.cu", "tests/cpp/cpp/llvm_rpc.cu"];
 
 /// A kernel with one call, for what it weighs.
 const SCALAR: &str = "#include \"services.cuh\"

@@ -31,12 +31,13 @@ use crate::rpc::Callback;
 use crate::service::Service;
 use crate::tenant::{Keeper, Tenant};
 use context::Context;
-use llvm_libc::{Handlers, Recompiled};
+use llvm_libc::handlers::Handlers;
+use llvm_libc::recompiled::{self, Recompiled};
 
 #[cfg(feature = "test-utils")]
 pub(crate) use console::pieces_alone;
 pub use console::{Console, ConsoleError, Sink};
-pub use llvm_libc::RpcSession;
+pub use llvm_libc::handlers::RpcSession;
 pub use standard::Input;
 
 /// The built-in services of one server, and the state they share.
@@ -112,7 +113,7 @@ impl Builtins {
         all.extend(clock::services(&self.context));
         all.extend(environment::services(&self.context, &self.policy));
         all.extend(process::services(&self.context));
-        all.extend(llvm_libc::services(&self.context, &self.recompiled));
+        all.extend(recompiled::services(&self.context, &self.recompiled));
         all.extend(self.standard.services(&self.context, &self.policy, &self.files, &self.console));
         all
     }

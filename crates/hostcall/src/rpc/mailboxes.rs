@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hostcall_abi::llvm_rpc::PACKET_WORDS;
 
 use super::memory::{Memory, Packet};
-use super::port::{Callback, Exchange, TURN, lanes};
+use super::port::{Callback, Exchange, TURN, Turn, lanes};
 
 /// LLVM's own object of a port on the host's side, `rpc::Port<true>`.
 #[repr(C)]
@@ -46,7 +46,7 @@ impl Mailboxes {
             if turn.exchanges == 0 || !self.memory.is_hosts(self.index) {
                 return false;
             }
-            TURN.set(super::port::Turn { exchanges: turn.exchanges - 1, ..turn });
+            TURN.set(Turn { exchanges: turn.exchanges - 1, ..turn });
             self.memory.acquire();
             self.owns = true;
         }

@@ -12,46 +12,26 @@
 //! Clients that were recompiled over our own wire have the same sessions, which come as calls of a service: [`recorded`].
 //!
 //! The device is not trusted. What it writes is read once and decided on a copy; how much a session may keep is a
-//! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after [`EXCHANGES`]. A client
+//! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after [`session::EXCHANGES`]. A client
 //! that breaks the protocol gets answers that make no sense, on the ports on which it does so.
 
 mod mailboxes;
 mod memory;
 mod port;
 mod recorded;
+mod session;
 
 use std::fmt;
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::task::{Context, Poll, Waker};
 
 pub(crate) use memory::{Memory, Packet, Shape};
 pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
 pub(crate) use recorded::{Asked, Refused, Sessions};
+pub(crate) use session::{Serves, Session};
 
 use mailboxes::Mailboxes;
-use port::{TURN, Turn};
-
-/// Exchanges of one session in one turn.
-const EXCHANGES: u32 = 32;
-
-/// The host's side of what a client does with a port, from its `open` to its `close`.
-pub(crate) type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Who knows what opcodes mean.
-pub(crate) trait Serves: Send + Sync {
-    /// A session for what a client has opened a port for.
-    fn session(&self, port: Port, opcode: u32) -> Session;
-
-    /// Whether it has a meaning.
-    fn knows(&self, opcode: u32) -> bool;
-
-    /// The client's program has ended.
-    fn end(&self);
-}
+use session::{Turned, run};
 
 /// What serves a port.
 enum Slot {
@@ -88,13 +68,6 @@ impl fmt::Debug for Rpc {
     }
 }
 
-/// How a turn of a session ended.
-enum Turned {
-    Over,
-    Waits(Session),
-    WantsToBlock(Session),
-}
-
 /// A session that goes on on a thread of the pool.
 pub(crate) struct Away {
     rpc: Arc<Rpc>,
@@ -107,21 +80,6 @@ impl Away {
     pub(crate) fn run(self) {
         let Self { rpc, port, session } = self;
         rpc.put_back(port, run(session, true));
-    }
-}
-
-/// A turn of a session.
-fn run(mut session: Session, may_block: bool) -> Turned {
-    TURN.set(Turn { may_block, exchanges: EXCHANGES, wants_to_block: false });
-    // Unwind safety: a session that has panicked is dropped, and its client goes on.
-    let polled = catch_unwind(AssertUnwindSafe(move || match session.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(()) => None,
-        Poll::Pending => Some(session),
-    }));
-    match polled {
-        Ok(Some(session)) if TURN.get().wants_to_block => Turned::WantsToBlock(session),
-        Ok(Some(session)) => Turned::Waits(session),
-        Ok(None) | Err(_) => Turned::Over,
     }
 }
 

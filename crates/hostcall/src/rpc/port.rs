@@ -59,6 +59,16 @@ pub(crate) struct Quota {
     pub(crate) most: u64,
 }
 
+impl Quota {
+    /// Bytes that are kept for a program at a time, if nothing less is allowed it.
+    const MOST: u64 = 256 << 20;
+
+    /// Of a program that is allowed so many bytes on their way.
+    pub(crate) fn new(tenant: &Arc<Tenant>, allowed: u64) -> Self {
+        Self { tenant: tenant.clone(), most: allowed.min(Self::MOST) }
+    }
+}
+
 /// Bytes that a lane sends.
 #[derive(Debug, Default)]
 pub(crate) struct Bytes {

@@ -15,7 +15,7 @@ use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
 use super::memory::Packet;
 use super::port::{Exchange, Port, Quota, TURN, bytes_of, packed};
-use super::{Serves, Session, Turned, run};
+use super::session::{Serves, Session, Turned, run};
 use crate::tenant::{Claim, Thing};
 
 /// Bytes that a session may send beyond those that the client has room for, before it waits for the client.
@@ -127,8 +127,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) parts: [&'a [u8]; 2],
     /// Whether it wants an answer.
     pub(crate) wants: bool,
-    /// The call's port and lane, which have no other call until this one is answered.
-    pub(crate) place: (u32, u32),
+    /// The call's port and lane, which have no other call until this one is answered. Of a post, behind which others
+    /// may come at once, nothing.
+    pub(crate) place: Option<(u32, u32)>,
     /// Whether this thread may block.
     pub(crate) may_block: bool,
 }
@@ -194,22 +195,20 @@ impl Sessions {
 
     /// The session that a call goes on with, if it has not ended, and what they exchange.
     fn begin(&self, asked: &Asked<'_>, room: usize) -> Result<(Option<Session>, Transcript), Refused> {
-        let mut table = self.table();
-        if table.has_ended {
-            return Err(Refused::Ended);
-        }
-        // (Another call's is one that nobody came back for.)
-        let away = table.away.remove(&asked.place).filter(|away| asked.may_block && away.asked == (asked.session, asked.opcode));
-        if let Some(Away { session, transcript, .. }) = away {
-            return Ok((Some(session), transcript));
+        // Most calls begin a session on a serving thread, and need no look at the table.
+        if let (true, Some(place)) = (asked.may_block, asked.place) {
+            let away = self.table().away.remove(&place);
+            // (One of another opcode is of a call that nobody came back for.)
+            if let Some(Away { session, transcript, .. }) = away.filter(|away| away.asked == (asked.session, asked.opcode)) {
+                return Ok((Some(session), transcript));
+            }
         }
         if asked.session == 0 {
-            drop(table);
             let session = self.serves.session(Port::new(Recorded), asked.opcode);
             return Ok((Some(session), Transcript::new(&asked.parts, Vec::new(), room)));
         }
-        let Kept { session, answers, .. } = table.kept.remove(&asked.session).ok_or(Refused::Unknown(asked.session))?;
-        drop(table);
+        let kept = self.table().kept.remove(&asked.session);
+        let Kept { session, answers, .. } = kept.ok_or(Refused::Unknown(asked.session))?;
         Ok((session, Transcript::new(&asked.parts, answers, room)))
     }
 
@@ -230,12 +229,16 @@ impl Sessions {
         let (turned, mut transcript) = Self::turn(session, transcript, asked.may_block);
         let session = match turned {
             Turned::Over => None,
-            Turned::WantsToBlock(session) if !asked.may_block => {
-                let away = Away { asked: (asked.session, asked.opcode), session, transcript };
-                self.table().away.insert(asked.place, away);
+            Turned::WantsToBlock(session) => {
+                // (On a thread that may block, none wants to.)
+                if let Some(place) = asked.place {
+                    let away = Away { asked: (asked.session, asked.opcode), session, transcript };
+                    let stale = self.table().away.insert(place, away);
+                    drop(stale);
+                }
                 return Err(Refused::WouldBlock);
             }
-            Turned::Waits(session) | Turned::WantsToBlock(session) => Some(session),
+            Turned::Waits(session) => Some(session),
         };
         if asked.wants && transcript.answers.is_empty() {
             if self.serves.knows(asked.opcode) {
@@ -298,8 +301,8 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
+    use super::super::port::on_the_pool;
     use super::*;
-    use crate::rpc::on_the_pool;
     use crate::tenant::Tenant;
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -380,7 +383,7 @@ mod tests {
     }
 
     fn asks(session: u32, opcode: u32) -> Asked<'static> {
-        Asked { session, opcode, parts: [&[], &[]], wants: true, place: (0, 0), may_block: false }
+        Asked { session, opcode, parts: [&[], &[]], wants: true, place: Some((0, 0)), may_block: false }
     }
 
     #[test]
@@ -404,16 +407,16 @@ mod tests {
     fn a_session_that_would_block_goes_on_where_it_stopped_on_a_thread_that_may() {
         let client = Client::new(1 << 20);
         assert_eq!(client.ask(&asks(0, 3), &[7], 64), Err(Refused::WouldBlock));
-        assert_eq!(client.ask(&Asked { place: (0, 1), ..asks(0, 3) }, &[9], 64), Err(Refused::WouldBlock));
-        let again = |place| Asked { place, may_block: true, ..asks(0, 3) };
+        assert_eq!(client.ask(&Asked { place: Some((0, 1)), ..asks(0, 3) }, &[9], 64), Err(Refused::WouldBlock));
+        let again = |place| Asked { place: Some(place), may_block: true, ..asks(0, 3) };
         // What was sent is there already.
         assert_eq!(client.ask(&again((0, 1)), &[], 64).unwrap().1[0], 10);
         assert_eq!(client.ask(&again((0, 0)), &[], 64).unwrap().1[0], 8);
         assert_eq!(client.begun.load(Ordering::Relaxed), 2);
-        // Nobody came back for this one: another call of that place is another session.
+        // Nobody came back for the first of these two: the place has the later one's.
         assert_eq!(client.ask(&asks(0, 3), &[7], 64), Err(Refused::WouldBlock));
-        assert_eq!(client.ask(&asks(0, 1), &[1], 64).unwrap().1[0], 2);
-        assert_eq!(client.ask(&again((0, 0)), &[20], 64).unwrap().1[0], 21);
+        assert_eq!(client.ask(&asks(0, 3), &[30], 64), Err(Refused::WouldBlock));
+        assert_eq!(client.ask(&again((0, 0)), &[], 64).unwrap().1[0], 31);
     }
 
     #[test]
@@ -437,8 +440,11 @@ mod tests {
         assert_eq!(client.ask(&asks(0, 1), &[], 64), Err(Refused::Waits));
         assert_eq!(client.ask(&asks(0, 4), &[0], 64), Err(Refused::Over));
         assert_eq!(client.ask(&asks(0, 100), &[], 64).unwrap().1, [0; 8], "nobody serves it");
+        let (waits, _) = client.ask(&asks(0, 2), &[1], 64).unwrap();
         client.sessions.end();
-        assert_eq!(client.ask(&asks(0, 1), &[1], 64), Err(Refused::Ended));
+        assert_eq!(client.ask(&asks(waits, 2), &[1], 64), Err(Refused::Unknown(waits)));
+        assert_eq!(client.ask(&asks(0, 2), &[1], 64), Err(Refused::Ended));
+        assert_eq!(client.tenant.has(Thing::Byte), 0);
     }
 
     #[test]

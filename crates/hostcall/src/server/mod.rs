@@ -12,7 +12,7 @@ use hostcall_error::{Forked, Local};
 use offload::host::StackSize;
 use offload::{Device, DeviceKind, Helping, LaunchedElsewhere as _, Program, Subscription};
 
-use crate::builtin::llvm_libc::Handlers;
+use crate::builtin::llvm_libc::handlers::Handlers;
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
 use crate::record::KernelReport;

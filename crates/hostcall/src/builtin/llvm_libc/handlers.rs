@@ -1,6 +1,6 @@
 //! Handlers of opcodes that the user of a server gives.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(crate) type Handler = Arc<dyn Fn(RpcSession) -> Session + Send + Sync>;
 
 /// The handlers, by their opcodes.
 #[derive(Clone, Default)]
-pub(crate) struct Handlers(Arc<HashMap<u32, Handler>>);
+pub(crate) struct Handlers(Arc<BTreeMap<u32, Handler>>);
 
 impl Handlers {
     /// Gives an opcode a handler.

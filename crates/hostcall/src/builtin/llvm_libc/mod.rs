@@ -5,10 +5,10 @@
 //! result by which C says that it failed. An opcode that nobody knows is answered by zeros, each packet of it, and the
 //! report says so.
 
-mod handlers;
+pub(crate) mod handlers;
 mod heap;
 mod printing;
-mod recompiled;
+pub(super) mod recompiled;
 mod streams;
 
 use std::ffi::OsStr;
@@ -24,21 +24,16 @@ use super::standard::Source as Input;
 use super::{Builtins, errno};
 use crate::policy::errno::EISDIR;
 use crate::record::DevicePanic;
-use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, lanes, on_the_pool};
+use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, Sessions, lanes, on_the_pool};
 use crate::serving::Served;
 use crate::tenant::{Claim, Thing};
-pub use handlers::RpcSession;
-pub(crate) use handlers::Handlers;
+use handlers::RpcSession;
 use heap::Heap;
 use printing::{Format, PrintError};
-pub(super) use recompiled::services;
-pub(crate) use recompiled::Recompiled;
 use streams::{Source, State, Streams, Which};
 
 /// Lanes of the widest wave.
 const WIDEST: usize = 64;
-/// Bytes of clients' messages that are kept for a program at a time, if nothing less is allowed it.
-const KEPT: u64 = 256 << 20;
 /// What C's functions return when they fail: -1 as a word.
 const FAILED: u64 = u64::MAX;
 
@@ -87,6 +82,15 @@ impl Libc {
         let (streams, input, heap) = (Streams::default(), Mutex::default(), Mutex::new(Heap::new(start, bytes)));
         let parts = Parts { builtins: builtins.clone(), streams, input, heap };
         Self { parts: Arc::new(parts), served: Arc::downgrade(served) }
+    }
+}
+
+impl Builtins {
+    /// Serves the client of a program that was recompiled over our own wire, with so many bytes of device memory at an
+    /// address, for `malloc`. One that shares its buffer with others shares their sessions.
+    pub(crate) fn serve_recompiled(&self, served: &Arc<Served>, heap: (u64, u64)) {
+        let quota = || Quota::new(&served.tenant, self.context.limits.bytes_in_flight);
+        self.recompiled.serve(&served.tenant, || Sessions::new(Libc::new(self, served, heap), quota()));
     }
 }
 
@@ -163,8 +167,7 @@ impl Call {
     }
 
     fn quota(&self) -> Quota {
-        let most = if self.allowed { KEPT.min(self.libc.builtins.context.limits.bytes_in_flight) } else { 0 };
-        Quota { tenant: self.served.tenant.clone(), most }
+        Quota::new(&self.served.tenant, if self.allowed { self.libc.builtins.context.limits.bytes_in_flight } else { 0 })
     }
 
     /// What lanes have sent, if there was room for it. The report says if there was not.

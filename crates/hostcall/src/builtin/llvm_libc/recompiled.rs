@@ -1,32 +1,35 @@
 //! The services by which programs call that were compiled with `include/hostcall_rpc.h` in the place of LLVM's `rpc.h`:
 //! the same opcodes, served by the same functions.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS, opcode};
 
 use super::super::context::Context;
-use super::super::{Builtins, define, errno};
-use super::{KEPT, Libc};
-use crate::rpc::{Asked, Packet, Quota, Refused, Sessions};
+use super::super::define;
+use crate::policy::errno;
+use crate::rpc::{Asked, Packet, Refused, Sessions};
 use crate::service::{Failure, HandlerResult, Invocation, Service};
-use crate::serving::Served;
 use crate::tenant::{Keeper, Number, Tenant};
 
 /// The sessions of each program that has such calls.
 #[derive(Default)]
-pub(crate) struct Recompiled(RwLock<HashMap<Number, Arc<Sessions>>>);
+pub(crate) struct Recompiled(RwLock<BTreeMap<Number, Arc<Sessions>>>);
 
 impl Recompiled {
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<Number, Arc<Sessions>>> {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<Number, Arc<Sessions>>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<Number, Arc<Sessions>>> {
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<Number, Arc<Sessions>>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves a program from now on, unless it is served.
+    pub(super) fn serve(&self, tenant: &Tenant, sessions: impl FnOnce() -> Arc<Sessions>) {
+        self.write().entry(tenant.number()).or_insert_with(sessions);
     }
 
     fn of(&self, tenant: &Tenant) -> Result<Arc<Sessions>, Failure> {
@@ -41,18 +44,6 @@ impl Keeper for Recompiled {
         // What they own is dropped without the lock.
         if let Some(sessions) = sessions {
             sessions.end();
-        }
-    }
-}
-
-impl Builtins {
-    /// Serves the calls of a program that was recompiled, with so many bytes of device memory at an address for
-    /// `malloc`.
-    pub(crate) fn serve_recompiled(&self, served: &Arc<Served>, heap: (u64, u64)) {
-        // One that shares its buffer with others shares their sessions.
-        if let Entry::Vacant(place) = self.recompiled.write().entry(served.tenant.number()) {
-            let quota = Quota { tenant: served.tenant.clone(), most: KEPT.min(self.context.limits.bytes_in_flight) };
-            place.insert(Sessions::new(Libc::new(self, served, heap), quota));
         }
     }
 }
@@ -73,7 +64,8 @@ fn failed(number: u32, why: &Refused) -> Failure {
 
 /// What a call with these arguments asks for.
 fn asked<'a>(call: &Invocation<'_>, session: u32, opcode: u32, parts: [&'a [u8]; 2], wants: bool) -> Asked<'a> {
-    Asked { session, opcode, parts, wants, place: (call.port(), call.lane()), may_block: call.may_block() }
+    let place = (!call.is_post()).then(|| (call.port(), call.lane()));
+    Asked { session, opcode, parts, wants, place, may_block: call.may_block() }
 }
 
 pub(in crate::builtin) fn services(context: &Context, programs: &Arc<Recompiled>) -> Vec<Service> {
@@ -134,7 +126,7 @@ fn exchange(programs: &Recompiled, call: &mut Invocation<'_>) -> HandlerResult {
 fn close(programs: &Recompiled, call: &mut Invocation<'_>) -> HandlerResult {
     let (session, opcode) = (call.fixed::<u32>()?, call.fixed::<u32>()?);
     let sent = call.slice::<u8>()?;
-    // A post has no port for itself by which the session would be found again.
+    // A post has no port for itself, by which a session would be found again that wants to block.
     if !call.may_block() {
         return Err(Failure::WouldBlock);
     }
