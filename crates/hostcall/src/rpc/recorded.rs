@@ -42,14 +42,14 @@ const SPARE: usize = 1 << 20;
 
 thread_local! {
     /// That of the session which this thread polls.
-    static CURRENT: RefCell<Transcript> = RefCell::default();
+    static CURRENT: RefCell<Box<Transcript>> = RefCell::default();
     /// The memory of one that has ended.
-    static LAST: Cell<Option<Transcript>> = const { Cell::new(None) };
+    static LAST: Cell<Option<Box<Transcript>>> = const { Cell::new(None) };
 }
 
 impl Transcript {
     /// Of a call that brings these bytes: the last packet is filled up with zeros.
-    fn new(parts: &[&[u8]], answers: Vec<u8>, room: usize) -> Self {
+    fn new(parts: &[&[u8]], answers: Vec<u8>, room: usize) -> Box<Self> {
         let mut new = LAST.take().unwrap_or_default();
         new.sent.clear();
         parts.iter().for_each(|part| new.sent.extend_from_slice(part));
@@ -64,7 +64,7 @@ impl Transcript {
     }
 
     /// It is not needed any more.
-    fn recycle(self) {
+    fn recycle(self: Box<Self>) {
         if self.sent.capacity() + self.answers.capacity() <= SPARE {
             LAST.set(Some(self));
         }
@@ -84,7 +84,8 @@ impl Exchange for Recorded {
     }
 
     fn receives(&mut self) -> bool {
-        CURRENT.with_borrow_mut(|Transcript { sent, read, packet, .. }| {
+        CURRENT.with_borrow_mut(|transcript| {
+            let Transcript { sent, read, packet, .. } = &mut **transcript;
             let Some(next) = sent.get(*read..*read + PACKET_BYTES) else { return false };
             *packet = packed(next, PACKET_WORDS);
             *read += PACKET_BYTES;
@@ -97,7 +98,7 @@ impl Exchange for Recorded {
     }
 
     fn sends(&mut self) -> bool {
-        CURRENT.with_borrow(|Transcript { answers, room, .. }| answers.len() < *room + AHEAD)
+        CURRENT.with_borrow(|transcript| transcript.answers.len() < transcript.room + AHEAD)
     }
 
     fn put(&mut self, _: u32, packet: &Packet) {
@@ -107,7 +108,8 @@ impl Exchange for Recorded {
     fn sent(&mut self) {}
 
     fn take_ahead(&mut self, most: u64, take: &mut dyn FnMut(&[u8])) -> u64 {
-        CURRENT.with_borrow_mut(|Transcript { sent, read, .. }| {
+        CURRENT.with_borrow_mut(|transcript| {
+            let Transcript { sent, read, .. } = &mut **transcript;
             let there = &sent[*read..];
             let taken = there.len().min(usize::try_from(most).unwrap_or(usize::MAX));
             take(&there[..taken]);
@@ -164,7 +166,7 @@ struct Kept {
 struct Away {
     asked: (u32, u32),
     session: Session,
-    transcript: Transcript,
+    transcript: Box<Transcript>,
 }
 
 #[derive(Default)]
@@ -194,7 +196,7 @@ impl Sessions {
     }
 
     /// The session that a call goes on with, if it has not ended, and what they exchange.
-    fn begin(&self, asked: &Asked<'_>, room: usize) -> Result<(Option<Session>, Transcript), Refused> {
+    fn begin(&self, asked: &Asked<'_>, room: usize) -> Result<(Option<Session>, Box<Transcript>), Refused> {
         // Most calls begin a session on a serving thread, and need no look at the table.
         if let (true, Some(place)) = (asked.may_block, asked.place) {
             let away = self.table().away.remove(&place);
@@ -213,7 +215,7 @@ impl Sessions {
     }
 
     /// A turn of a session.
-    fn turn(session: Option<Session>, transcript: Transcript, may_block: bool) -> (Turned, Transcript) {
+    fn turn(session: Option<Session>, transcript: Box<Transcript>, may_block: bool) -> (Turned, Box<Transcript>) {
         let Some(session) = session else { return (Turned::Over, transcript) };
         // A session may be polled inside of another one, whose handler waits for something that this thread then does.
         let (outer, turn) = (CURRENT.replace(transcript), TURN.get());
