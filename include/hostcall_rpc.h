@@ -1,5 +1,5 @@
 // The client of LLVM libc's `shared/rpc.h` over hostcall's own wire: for kernels that were written against that header
-// and are compiled again. `rpc::Client`, its ports and `rpc::Buffer` have the names and the meaning that they have there.
+// and are compiled again. `rpc::Client`, its ports and `rpc::Buffer` have the names and meanings that they have there.
 //
 // A port records what a lane sends. It goes to the host when the lane wants an answer, as one call, and what the host
 // sends comes back with the call's reply: one exchange, where LLVM's wire has one for each packet in each direction.

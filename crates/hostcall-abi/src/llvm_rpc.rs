@@ -14,8 +14,8 @@
 /// The name of the client in a program.
 pub const CLIENT_SYMBOL: &str = "__llvm_rpc_client";
 
-/// Bytes of the object that a client has which was recompiled over our own wire (`include/hostcall_rpc.h`): it shares no
-/// memory, and nothing is written into it.
+/// Bytes of the object that a client has which was recompiled over our own wire (`include/hostcall_rpc.h`): it shares
+/// no memory, and nothing is written into it.
 pub const RECOMPILED_CLIENT_BYTES: usize = 8;
 
 /// Bytes of a packet: of one lane, in one exchange.

@@ -1,5 +1,5 @@
-//! Kernels in the names of LLVM's `rpc.h`: with `hostcall_rpc.h`, over our own wire, they do what the same text does over
-//! LLVM's wire.
+//! Kernels in the names of LLVM's `rpc.h`: with `hostcall_rpc.h`, over our own wire, they do what the same text does
+//! over LLVM's wire.
 #![allow(missing_docs, reason = "a test")]
 
 use std::path::Path;
@@ -109,11 +109,11 @@ fn right(device: &str, image: &Path) -> (Vec<Vec<[u64; WORDS]>>, Vec<u8>, Vec<u8
         assert_eq!(interfaces[item][..2], [9, 9], "{device}, item {item}");
         assert_eq!((own[item][0], own[item][1] % 1000), (at + 320, 4 + at % 4), "{device}, item {item}");
         assert_eq!(memory[item][..2], [1, 4950], "{device}, item {item}");
-        for round in 0..6 {
+        for (round, &left) in parted[item][..6].iter().enumerate() {
             match (item + round) % 3 {
-                0 => assert_eq!(parted[item][round], at * 100 + round as u64 + 1),
-                1 => assert_eq!(parted[item][round], 1),
-                _ => assert!(parted[item][round] > 1000),
+                0 => assert_eq!(left, at * 100 + round as u64 + 1),
+                1 => assert_eq!(left, 1),
+                _ => assert!(left > 1000),
             }
         }
     }

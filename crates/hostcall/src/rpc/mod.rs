@@ -9,11 +9,13 @@
 //! run; what may block goes on in the same pool. The client belongs to the port buffer of its program: the same report,
 //! budgets, open files and end. What the opcodes mean is the affair of who [serves](Serves) them.
 //!
-//! Clients that were recompiled over our own wire have the same sessions, which come as calls of a service: [`recorded`].
+//! Clients that were recompiled over our own wire have the same sessions, which come as calls of a service:
+//! [`recorded`].
 //!
 //! The device is not trusted. What it writes is read once and decided on a copy; how much a session may keep is a
-//! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after [`session::EXCHANGES`]. A client
-//! that breaks the protocol gets answers that make no sense, on the ports on which it does so.
+//! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after
+//! [`session::EXCHANGES`]. A client that breaks the protocol gets answers that make no sense, on the ports on which it
+//! does so.
 
 mod mailboxes;
 mod memory;

@@ -1,9 +1,9 @@
 //! Sessions of clients that were recompiled over our own wire: `include/hostcall_rpc.h`.
 //!
-//! Such a client records what a lane sends. It goes to the host as one call, when the lane wants an answer, and what the
-//! session sends comes back as the call's reply. What both sides send is the same row of packets that LLVM's wire has, so
-//! sessions do not know the difference. A session that then waits for more is kept under a number, which the reply says
-//! and the lane's next call names. Each lane has a session of its own.
+//! Such a client records what a lane sends. It goes to the host as one call, when the lane wants an answer, and what
+//! the session sends comes back as the call's reply. What both sides send is the same row of packets that LLVM's wire
+//! has, so sessions do not know the difference. A session that then waits for more is kept under a number, which the
+//! reply says and the lane's next call names. Each lane has a session of its own.
 //!
 //! The number proves nothing: it is looked up among those of the calling program.
 

@@ -244,9 +244,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Who serves an opcode of LLVM's `rpc.h`: a function that gets the host's side of each session that kernels begin by
-    /// opening a port for it, and the future that carries the session out. It is asked before the opcodes that the
-    /// server knows itself. Programs may have LLVM's own client, or `hostcall_rpc.h`.
+    /// Who serves an opcode of LLVM's `rpc.h`: a function that gets the host's side of each session which kernels begin
+    /// by opening a port for it. The future that it returns carries the session out. It is asked before the opcodes
+    /// that the server knows itself. Programs may have LLVM's own client, or `hostcall_rpc.h`.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -262,7 +262,6 @@ impl ServerBuilder {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn rpc<S: Future<Output = ()> + Send + 'static>(
         mut self,
         opcode: u32,
