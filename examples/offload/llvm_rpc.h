@@ -58,6 +58,18 @@ inline uint32_t from_first(uint64_t, uint32_t value) { return value; }
 inline bool any(uint64_t, bool value) { return value; }
 inline void together(uint64_t) {}
 #endif
+/*
+ * The locks of ports are ordered by fences, for other waves of the device, as LLVM's client orders its own. (For NVPTX,
+ * clang 22 drops the order of an atomic operation that reads and writes, and makes these fences those of the system.)
+ */
+#if defined(__has_builtin)
+#if __has_builtin(__scoped_atomic_thread_fence)
+#define LLVM_RPC_FENCE(order) __scoped_atomic_thread_fence(order, __MEMORY_SCOPE_DEVICE)
+#endif
+#endif
+#ifndef LLVM_RPC_FENCE
+#define LLVM_RPC_FENCE(order) __atomic_thread_fence(order)
+#endif
 /* In the simulator other lanes of the wave go on meanwhile. */
 inline void pause() { __gpu_thread_suspend(); }
 
@@ -99,8 +111,10 @@ class Port {
     Packet &packet() { return client.packets[uint64_t(index) * width() + lane()]; }
 
     void unlock() {
+        together(mask);
+        LLVM_RPC_FENCE(__ATOMIC_RELEASE);
         if (is_first(mask))
-            __atomic_fetch_and(&client.locks[index / 32], ~(1u << index % 32), __ATOMIC_RELEASE);
+            __atomic_fetch_and(&client.locks[index / 32], ~(1u << index % 32), __ATOMIC_RELAXED);
         together(mask);
     }
 
@@ -112,9 +126,10 @@ class Port {
                 pause();
             uint32_t bit = 1u << index % 32, before = bit;
             if (is_first(mask))
-                before = __atomic_fetch_or(&client.locks[index / 32], bit, __ATOMIC_ACQUIRE);
+                before = __atomic_fetch_or(&client.locks[index / 32], bit, __ATOMIC_RELAXED);
             if (from_first(mask, before) & bit)
                 continue;
+            LLVM_RPC_FENCE(__ATOMIC_ACQUIRE);
             out = from_first(mask, load(&client.outbox[index]));
             if (from_first(mask, load(&client.inbox[index])) == out)
                 break;

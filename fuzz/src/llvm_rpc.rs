@@ -12,7 +12,7 @@
 use std::sync::atomic::Ordering;
 
 use hostcall::__private::{Geometry, PortBuffer};
-use hostcall::test_utils::{RpcClient, RpcPort};
+use hostcall::test_utils::{RpcClient, RpcPort, RpcShape};
 use hostcall::{Access, Awake, BufferHandle, Limits, Server, Sink};
 use hostcall_abi::llvm_rpc::opcode::{
     LIBC_CLOSE_FILE, LIBC_OPEN_FILE, LIBC_PRINTF_TO_STDERR, LIBC_READ_FROM_STREAM, LIBC_TEST_INCREMENT, LIBC_TEST_STREAM,
@@ -43,7 +43,7 @@ struct Host {
 }
 
 impl Host {
-    fn new(layout: Layout, lanes: u32) -> Self {
+    fn new(layout: Layout, lanes: u32, window: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("held"), HELD).expect("a file");
         let builder = Server::without_device().threads(2).blocking_threads(8).stdout(Sink::Null).stderr(Sink::Null);
@@ -52,7 +52,7 @@ impl Host {
         let client = |ports| {
             let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(1, 32) };
             let buffer = server.add_buffer(PortBuffer::in_process(geometry).expect("a buffer"));
-            let client = RpcClient::served(&server, &buffer, layout, ports, lanes, 1 << 16);
+            let client = RpcClient::served(&server, &buffer, RpcShape { layout, ports, lanes, window }, 1 << 16);
             (buffer, client)
         };
         let (hostile, other) = (client(HOSTILE + HONEST), client(2));
@@ -136,14 +136,16 @@ fn word(input: &mut Input<'_>) -> u64 {
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let layout = Layout::KNOWN[usize::from(input.byte()) % Layout::KNOWN.len()];
-    let lanes = [1, 32, 64][usize::from(input.byte()) % 3];
-    let host = Host::new(layout, lanes);
+    // Three widths, each with the client's inbox in host memory and in a window.
+    let choice = usize::from(input.byte()) % 6;
+    let lanes = [1, 32, 64][choice % 3];
+    let host = Host::new(layout, lanes, choice >= 3);
     let client = &host.hostile.1;
     let areas = layout.areas(HOSTILE + HONEST, lanes);
     // Two mailboxes in each word of memory, so that no word is of both.
     let of_honest = |at: usize, each: usize| (at + each * HOSTILE as usize) / 8..(at + each * (HOSTILE + HONEST) as usize) / 8;
     let kept_back = [
-        of_honest(areas.to_client, 4),
+        of_honest(client.inbox_at(), 4),
         of_honest(areas.to_host, 4),
         of_honest(areas.headers, HEADER_BYTES),
         of_honest(areas.packets, PACKET_BYTES * lanes as usize),
@@ -156,9 +158,9 @@ pub fn run(data: &[u8]) {
         let port = u32::from(input.byte()) % HOSTILE;
         match command % 8 {
             0 => {
-                let place = input.word() as usize % client.words().len();
+                let place = input.word() as usize % client.places();
                 if !kept_back.iter().any(|words| words.contains(&place)) {
-                    client.words()[place].store(word(&mut input), Ordering::Relaxed);
+                    client.place(place).store(word(&mut input), Ordering::Relaxed);
                 }
             }
             1 => client.write_header(port, word(&mut input), opcode(&mut input)),

@@ -44,17 +44,43 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     crate::offload::bundle(sh, OUT)?;
     crate::cpp_bundle::bundle(sh, OUT)?;
     crate::python_bundle::bundle(sh, OUT)?;
+    probe(sh, OUT)?;
     // For the behaviours of streams that go to JetStream.
     sh.copy_file("target/debian/usr/sbin/nats-server", OUT).context("`cargo xtask setup` unpacks it")?;
-    scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp", "run-python", "run-beside", "beside.py"])?;
+    scripts(
+        sh,
+        &[
+            "run-tests",
+            "run-bench",
+            "run-offload",
+            "run-cpp",
+            "run-python",
+            "run-beside",
+            "beside.py",
+            "run-probe",
+            "probe.py",
+            "probed.cu",
+        ],
+    )?;
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
     cmd!(sh, "tar -C target -cJf {OUT}.tar.xz gpu-bundle").run().context("needs tar and xz")?;
     let bytes = std::fs::metadata(format!("{OUT}.tar.xz"))?.len();
     ensure!(bytes <= LIMIT, "{OUT}.tar.xz weighs {bytes} bytes, more than {LIMIT}");
     println!(
-        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp, ./run-python, ./run-beside and ./run-bench in it",
+        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp, ./run-python, ./run-beside, ./run-probe and ./run-bench in it",
         bytes as f64 / f64::from(1 << 20)
     );
+    Ok(())
+}
+
+/// What `cargo hostcall probe` needs where nothing can be compiled: the library that it preloads, beside the command
+/// line, and hostcall's functions as PTX.
+fn probe(sh: &Shell, out: &str) -> Result<()> {
+    cmd!(sh, "cargo build --release --package hostcall-probe").run()?;
+    let library = crate::target_directory().join("release/libhostcall_probe.so");
+    sh.copy_file(library, format!("{out}/libhostcall_probe.so"))?;
+    cmd!(sh, "strip --strip-unneeded {out}/libhostcall_probe.so").quiet().run()?;
+    sh.write_file(format!("{out}/hostcall.ptx"), hostcall_build::ptx::Library::text_of_device()?)?;
     Ok(())
 }
 

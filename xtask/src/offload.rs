@@ -36,7 +36,7 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let (tests, examples) = ("crates/hostcall-offload-api/tests", "examples/offload");
     let include = "-Icrates/hostcall-offload-api/include";
     let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
-    let programs: [(&str, u32, Vec<String>); 13] = [
+    let programs: [(&str, u32, Vec<String>); 14] = [
         ("suite", 23, vec![format!("{tests}/c/suite.c")]),
         ("uses", 23, vec![format!("{tests}/c/uses.c")]),
         ("queues", 23, vec![format!("{tests}/c/queues.c")]),
@@ -45,6 +45,7 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         ("stress", 23, vec![format!("{tests}/c/stress.c")]),
         ("vector_add", 23, vec![format!("{examples}/vector_add.c")]),
         ("vector_add_cpp", 23, vec![format!("{examples}/vector_add.cpp")]),
+        ("llvm_rpc_check", 23, vec![format!("{examples}/llvm_rpc_check.c")]),
         ("suite24", 24, vec![format!("{tests}/c/suite24.c")]),
         ("suite-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/suite.c")]),
         ("uses-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/uses.c")]),
@@ -72,9 +73,21 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         let ptx = if name == "kernels" { format!("{to}/kernels.ptx") } else { format!("{to}/{name}-ptx") };
         cmd!(sh, "clang-22 {PTX...} {include} {source} -o {ptx}").run().context("needs clang-22: cargo xtask setup installs it")?;
     }
+    // A client of LLVM's wire of either version.
+    let flags = PTX.map(|flag| if flag == "-std=gnu11" { "-std=c++17" } else { flag });
+    for (name, define) in [("llvm_rpc", "-DLLVM_RPC"), ("llvm_rpc_doorbell", "-DLLVM_RPC_DOORBELL")] {
+        let source = format!("{examples}/llvm_rpc_check_kernel.cpp");
+        cmd!(sh, "clang-22 {flags...} -fno-exceptions {define} {include} {source} -o {to}/{name}.ptx")
+            .run()
+            .context("needs clang-22: cargo xtask setup installs it")?;
+    }
     match hostcall_build_ptxas() {
-        Some(ptxas) => cmd!(sh, "{ptxas} -arch=sm_90 {to}/kernels.ptx -o {to}/kernels.cubin").run()?,
-        None => println!("no ptxas: the bundle has no cubin of the C kernels (cargo xtask setup installs it)"),
+        Some(ptxas) => {
+            for name in ["kernels", "llvm_rpc", "llvm_rpc_doorbell"] {
+                cmd!(sh, "{ptxas} -arch=sm_90 {to}/{name}.ptx -o {to}/{name}.cubin").run()?;
+            }
+        }
+        None => println!("no ptxas: the bundle has no cubins of the C and C++ kernels (cargo xtask setup installs it)"),
     }
     Ok(())
 }

@@ -14,11 +14,11 @@ mod device;
 mod doctor;
 mod environment;
 mod exec;
-mod instrument;
 mod kernel;
 mod launch;
 mod new;
 mod options;
+mod probe;
 mod ptx;
 mod run;
 mod screen;
@@ -69,6 +69,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Writes what other languages need to call services, or to answer them
     Bindgen(bindgen::Arguments),
+    /// Runs a program that uses CUDA, and has its kernels tell of what they do, without a changed line
+    Probe(Box<probe::Arguments>),
     /// Shows, checks and converts recordings of message streams
     Stream(stream::Arguments),
     /// Shows what the servers of a running process do: programs, services, who waits
@@ -82,7 +84,7 @@ enum Command {
 
 fn main() -> ExitCode {
     // Cargo and rustc know us by other names: then we are a compiler or a linker, and nothing else may be written.
-    if let Some(code) = hostcall_build::act_as_tool() {
+    if let Some(code) = hostcall_build::act_as_tool().or_else(probe::assembler::act) {
         return code;
     }
     if std::env::var_os("HOSTCALL_DEBUG").is_some_and(|value| value != "0" && !value.is_empty()) {
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
         Command::Exec(arguments) => exec::run(*arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Bindgen(arguments) => bindgen::run(arguments),
+        Command::Probe(arguments) => probe::run(*arguments),
         Command::Stream(arguments) => stream::run(arguments),
         #[cfg(unix)]
         Command::Top(arguments) => top::run(&arguments),

@@ -316,7 +316,7 @@ pub(crate) fn filter(text: &str) -> Result<NamedFilter, hostcall_stream::ParseFi
     text.parse()
 }
 
-fn policy(name: &str) -> Result<Policy, String> {
+pub(crate) fn policy(name: &str) -> Result<Policy, String> {
     let known = || Policy::CHOICES.map(Policy::name).join(", ");
     Policy::CHOICES.into_iter().find(|policy| policy.name() == name).ok_or_else(|| format!("there are {}", known()))
 }

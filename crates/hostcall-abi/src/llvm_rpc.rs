@@ -53,6 +53,35 @@ pub struct Areas {
     pub bytes: usize,
 }
 
+/// Where the device sees the parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The doorbell, if the layout has one.
+    pub doorbell: u64,
+    /// Mailboxes that the other side writes.
+    pub inbox: u64,
+    /// Mailboxes that the object's own side writes.
+    pub outbox: u64,
+    /// Headers.
+    pub headers: u64,
+    /// Packets.
+    pub packets: u64,
+}
+
+impl Areas {
+    /// The client's addresses of memory that begins at `start`.
+    pub const fn at(&self, start: u64) -> Addresses {
+        let Self { to_client, to_host, headers, packets, .. } = *self;
+        Addresses {
+            doorbell: start,
+            inbox: start + to_client as u64,
+            outbox: start + to_host as u64,
+            headers: start + headers as u64,
+            packets: start + packets as u64,
+        }
+    }
+}
+
 impl Layout {
     /// Those that are known.
     pub const KNOWN: [Self; 2] = [
@@ -80,18 +109,18 @@ impl Layout {
         Areas { to_client, to_host, headers, packets, bytes: packets + PACKET_BYTES * lanes as usize * ports }
     }
 
-    /// The client's bytes: of so many ports, whose shared memory the device sees at `address`. No port is locked.
+    /// The client's bytes: of so many ports, with the parts of the shared memory at these addresses. No port is locked.
     ///
     /// # Panics
     /// When `client` has not [`client_bytes`](Self::client_bytes).
-    pub fn write_client(&self, ports: u32, address: u64, areas: &Areas, client: &mut [u8]) {
+    pub fn write_client(&self, ports: u32, at: &Addresses, client: &mut [u8]) {
         assert_eq!(client.len(), self.client_bytes, "the client's bytes");
         client.fill(0);
         client[..4].copy_from_slice(&ports.to_ne_bytes());
-        let doorbell = self.has_doorbell.then_some(0);
-        let parts = [doorbell, Some(areas.to_client), Some(areas.to_host), Some(areas.headers), Some(areas.packets)];
-        for (place, at) in client[8..].chunks_exact_mut(8).zip(parts.into_iter().flatten()) {
-            place.copy_from_slice(&(address + at as u64).to_ne_bytes());
+        let doorbell = self.has_doorbell.then_some(at.doorbell);
+        let parts = [doorbell, Some(at.inbox), Some(at.outbox), Some(at.headers), Some(at.packets)];
+        for (place, part) in client[8..].chunks_exact_mut(8).zip(parts.into_iter().flatten()) {
+            place.copy_from_slice(&part.to_ne_bytes());
         }
     }
 }
@@ -250,11 +279,12 @@ mod tests {
             let areas = layout.areas(64, 32);
             let mut client = [0xff; 2096];
             let client = &mut client[..layout.client_bytes];
-            layout.write_client(64, 0x1000, &areas, client);
+            layout.write_client(64, &Addresses { inbox: 0x9_0000, ..areas.at(0x1000) }, client);
             let word = |at: usize| u64::from_ne_bytes(client[at..at + 8].try_into().unwrap());
             assert_eq!(word(0), 64);
             let first = if layout.has_doorbell { 16 } else { 8 };
-            assert_eq!([word(8), word(first)], [0x1000, 0x1000 + areas.to_client as u64]);
+            assert_eq!((word(first), areas.at(0x1000).inbox), (0x9_0000, 0x1000 + areas.to_client as u64));
+            assert!(!layout.has_doorbell || word(8) == 0x1000);
             assert_eq!([word(first + 8), word(first + 16)], [0x1000 + areas.to_host as u64, 0x1000 + areas.headers as u64]);
             assert_eq!(word(first + 24), 0x1000 + areas.packets as u64);
             assert!(client[layout.locks_at()..].iter().all(|&byte| byte == 0));

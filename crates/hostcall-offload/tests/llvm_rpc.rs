@@ -12,10 +12,14 @@ const ITEMS: usize = 64;
 
 /// The kernels as an image, by a compiler.
 fn image(folder: &Path, compiler: &str, define: &str) -> PathBuf {
-    let image = folder.join("llvm_rpc_kernel.so");
+    image_of(folder, "llvm_rpc_kernel", compiler, define)
+}
+
+fn image_of(folder: &Path, name: &str, compiler: &str, define: &str) -> PathBuf {
+    let image = folder.join(name).with_extension("so");
     let mut compile = Command::new(compiler);
     compile.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", define, "-I"]);
-    succeed(compile.arg(liboffload().join("include")).arg(example("llvm_rpc_kernel.cpp")).arg("-o").arg(&image));
+    succeed(compile.arg(liboffload().join("include")).arg(example(&format!("{name}.cpp"))).arg("-o").arg(&image));
     image
 }
 
@@ -74,6 +78,21 @@ fn clang_s_programs_with_either_layout_of_the_client_are_served() {
 fn the_system_s_compiler_makes_such_programs_as_well() {
     let folder = tempfile::tempdir().unwrap();
     all_kernels(folder.path(), &common::compiler(true), "-DLLVM_RPC");
+}
+
+#[test]
+fn the_program_that_checks_the_wire_finds_all_right_with_a_window_and_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), "llvm_rpc_check", &[example("llvm_rpc_check.c")]);
+    for define in ["-DLLVM_RPC", "-DLLVM_RPC_DOORBELL"] {
+        let image = image_of(folder.path(), "llvm_rpc_check_kernel", &common::compiler(true), define);
+        for (window, place) in [("simulator", "a window into device memory"), ("off", "host memory")] {
+            let output = text(&succeed(command(&program).arg(&image).arg("small").env("HOSTCALL_WINDOW", window)).stdout);
+            assert!(output.contains(&format!("64 ports, inbox in {place}")), "{output}");
+            let tried = output.lines().filter(|line| line.starts_with("ok   ")).count();
+            assert!(tried > 10 && output.ends_with("ok   the end: 0 of the above are wrong\n"), "{output}");
+        }
+    }
 }
 
 #[test]

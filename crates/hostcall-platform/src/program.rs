@@ -85,6 +85,15 @@ impl Program {
         Self::with_mentions(device, name, backend, Mentions { services, streams, sites })
     }
 
+    /// The same program, with what its image says: of a module that was loaded elsewhere, for whoever knows the image.
+    /// Call it before the program is attached to anything.
+    #[must_use]
+    pub fn with_image(self, image: &[u8]) -> Self {
+        let is_elsewhere = self.0.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).is_so;
+        let program = Self::of_image(self.device().clone(), self.name().to_owned(), self.backend().clone(), image);
+        if is_elsewhere { program.of_others() } else { program }
+    }
+
     fn with_mentions(device: Device, name: String, backend: Arc<dyn BackendProgram>, mentions: Mentions) -> Self {
         // A driver that fails here fails again, and says so, when the program is attached or launched.
         let has = |symbol| matches!(backend.global(symbol), Ok(Some(_)));

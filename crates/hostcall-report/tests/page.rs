@@ -62,7 +62,15 @@ fn a_stream_of_one_message_has_a_rate_over_the_whole_time_or_none() {
 #[test]
 fn intervals_without_labels_are_called_by_their_places_in_every_plot() {
     let mut program = Program::new("p", Device::new(0, "d", "sim"), 1, vec![(1, Schema::of::<Interval>())]);
-    let site = |text: &str| Site { file: "a.rs".into(), line: 7, column: 9, module: "a".into(), level: None, text: text.into() };
+    let site = |text: &str| Site {
+        file: "a.rs".into(),
+        line: 7,
+        column: 9,
+        module: "a".into(),
+        level: None,
+        text: text.into(),
+        kernel: "".into(),
+    };
     program.sites = vec![(1, site("load")), (2, site("compute"))];
     let mut writer = Writer::new(Vec::new()).expect("memory");
     let ring = writer.program(program).expect("memory");

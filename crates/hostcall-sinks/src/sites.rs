@@ -134,6 +134,8 @@ fn rows(table: &RecordBatch) -> Result<Vec<(u32, Site)>, String> {
         module: modules.value(row).into(),
         level: level(row),
         text: texts.value(row).into(),
+        // Rows of messages have it.
+        kernel: "".into(),
     };
     Ok((0..table.num_rows()).map(|row| (numbers.value(row), site(row))).collect())
 }

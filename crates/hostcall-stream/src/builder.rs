@@ -308,7 +308,8 @@ impl StreamsBuilder {
         let modest = device.info().kind == DeviceKind::Sim;
         let record = |path: PathBuf| Recording::start(&path, threads).map_err(|source| StartError::Record { path, source });
         let recording = self.record.map(record).transpose()?;
-        let shared = Shared::new(Registry::new(self.streams.into_iter().map(registered)), recording, self.dispatches, modest);
+        let shared =
+            Shared::new(Registry::new(self.streams.into_iter().map(registered)), recording, self.dispatches, self.sites.clone(), modest);
         let settings = Settings {
             sinks,
             sites: self.sites,

@@ -23,6 +23,7 @@ use crate::memory::RingSet;
 use crate::registry::{Registered, Registry, numbered};
 use crate::rest::{Rest, Senders};
 use crate::ring::Owned;
+use crate::sites::Sites;
 use crate::view::Eye;
 
 /// Rings that are looked at together.
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     /// Where all messages are kept, too.
     pub(crate) recording: Option<Recording>,
     pub(crate) dispatches: Arc<Dispatches>,
+    pub(crate) sites: Arc<Sites>,
     /// Whether the simulator's kernels want the processors, too.
     modest: bool,
     rings: Mutex<Vec<Arc<RingSet>>>,
@@ -52,11 +54,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(registry: Registry, recording: Option<Recording>, dispatches: Arc<Dispatches>, modest: bool) -> Arc<Self> {
+    pub(crate) fn new(
+        registry: Registry,
+        recording: Option<Recording>,
+        dispatches: Arc<Dispatches>,
+        sites: Arc<Sites>,
+        modest: bool,
+    ) -> Arc<Self> {
         Arc::new(Self {
             registry,
             recording,
             dispatches,
+            sites,
             modest,
             rings: Mutex::default(),
             generation: AtomicU64::new(0),

@@ -81,7 +81,7 @@ impl Area {
             units.resize((layout.granules() * GRANULE) as usize, 0);
             let Some(length) = encode(header, &rows[range], &mut units) else { continue };
             let Some(packet) = Packet::of_units(&units[..length], header.wide, false, |stream| slots.units(stream)) else { continue };
-            let dispatch = self.last.dispatch(packet.header.from.launch, &shared.dispatches);
+            let dispatch = self.last.dispatch(packet.header.from.launch, packet.header.site, &shared.dispatches, &shared.sites);
             if let Some(recording) = &mut recording {
                 recording.push(ring, self.position, &packet, dispatch);
             }

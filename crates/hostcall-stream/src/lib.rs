@@ -9,7 +9,7 @@
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
 //! * [`StreamsBuilder::bytes`], [`StreamsBuilder::text`], [`Batch::slices`]: streams of bytes and of text.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
-//! * [`handlers`]: handlers that are ready.
+//! * [`handlers`]: handlers that are ready; [`probes`]: those of instrumented kernels, and their findings as text.
 //! * [`Filter`], [`NamedFilter`]: which messages are wanted, while kernels run.
 //! * [`Sites`]: places in the source that messages name.
 //! * [`Summary`]: what was counted.
@@ -37,6 +37,7 @@ pub mod measure;
 mod memory;
 mod name;
 mod named_filter;
+pub mod probes;
 mod registry;
 mod report;
 mod rest;

@@ -61,7 +61,7 @@ impl FullRings {
         let mut chain = TypedChain::<M>::new(Arc::default());
         chain.push(handler);
         let stream = Registered { chain: Some(Box::new(chain)), ..Registered::recorded(Schema::of::<M>(), &[]) };
-        let shared = Shared::new(Registry::new([stream].into_iter()), None, Arc::default(), false);
+        let shared = Shared::new(Registry::new([stream].into_iter()), None, Arc::default(), Arc::default(), false);
         shared.add(set);
         Ok(Self { shared, messages: messages.into(), bytes })
     }

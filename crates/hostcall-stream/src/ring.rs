@@ -228,7 +228,8 @@ impl Owned {
                     search.found(shared);
                 }
                 let head = Head::raw(taken.header, *device, taken.after_gap);
-                let dispatch = last.dispatch(head.header().from.launch, &shared.dispatches);
+                let header = head.header();
+                let dispatch = last.dispatch(header.from.launch, header.site, &shared.dispatches, &shared.sites);
                 slots.of(taken.stream).push(head, dispatch, taken.values, taken.units as usize, shared);
             } else {
                 let position = reader.position();
@@ -245,7 +246,7 @@ impl Owned {
                         if let Some(search) = search {
                             search.found(shared);
                         }
-                        let dispatch = last.dispatch(packet.header.from.launch, &shared.dispatches);
+                        let dispatch = last.dispatch(packet.header.from.launch, packet.header.site, &shared.dispatches, &shared.sites);
                         if let Some(recording) = &mut recording {
                             recording.push(set.first_ring() + *ring as u32, *again + position, &packet, dispatch);
                         }

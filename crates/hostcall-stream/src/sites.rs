@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hostcall_abi::Shown;
@@ -62,6 +63,8 @@ pub struct Site {
     pub level: Option<Level>,
     /// The name of an interval, the format of a line, or nothing.
     pub text: String,
+    /// The symbol of the only kernel that comes here, where the program says so; else empty.
+    pub kernel: Name,
 }
 
 impl Site {
@@ -73,8 +76,9 @@ impl Site {
 }
 
 impl From<SiteText<'_>> for Site {
-    fn from(SiteText { file, line, column, module, level, text }: SiteText<'_>) -> Self {
-        Self { file: file.into(), line, column, module: module.into(), level: Level::new(level), text: text.into() }
+    fn from(SiteText { file, line, column, module, level, text, kernel }: SiteText<'_>) -> Self {
+        let (file, module, kernel) = (file.into(), module.into(), kernel.into());
+        Self { file, line, column, module, level: Level::new(level), text: text.into(), kernel }
     }
 }
 
@@ -86,7 +90,11 @@ impl fmt::Display for Site {
 
 /// All places of the attached programs, by number from 1 on. None ever goes.
 #[derive(Debug, Default)]
-pub struct Sites(RwLock<Known>);
+pub struct Sites {
+    known: RwLock<Known>,
+    /// Whether one of them says its kernel.
+    say_kernels: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -97,12 +105,12 @@ struct Known {
 impl Sites {
     /// The place with a number; `None`: there is none.
     pub fn get(&self, number: u32) -> Option<Arc<Site>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).all.get(&number).cloned()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).all.get(&number).cloned()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).all.len()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).all.len()
     }
 
     /// Whether there are none.
@@ -112,7 +120,7 @@ impl Sites {
 
     /// All of them, in the order of their numbers.
     pub fn all(&self) -> Vec<(u32, Arc<Site>)> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.all.iter().map(|(number, site)| (*number, site.clone())).collect()
     }
 
@@ -129,7 +137,7 @@ impl Sites {
 
     /// The number of a place, which may be new; 0 if there is none left.
     pub(crate) fn number(&self, site: Site) -> u32 {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(number) = known.numbers.get(&site) {
             return *number;
         }
@@ -138,14 +146,35 @@ impl Sites {
             return 0;
         }
         let site = Arc::new(site);
+        self.hear(&site);
         known.all.insert(number, site.clone());
         known.numbers.insert(site, number);
         number
     }
 
+    fn hear(&self, site: &Site) {
+        if !site.kernel.is_empty() {
+            // Pairs with the load in `say_kernels`. Relaxed: no message is from here yet.
+            self.say_kernels.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether any place says its kernel.
+    #[inline(always)]
+    pub(crate) fn say_kernels(&self) -> bool {
+        // Pairs with the store in `hear`.
+        self.say_kernels.load(Ordering::Relaxed)
+    }
+
+    /// The kernel that a place says of itself; `None`: it says none.
+    pub(crate) fn kernel(&self, number: u32) -> Option<&'static str> {
+        self.get(number).filter(|site| !site.kernel.is_empty()).and_then(|site| crate::dispatch::name(site.kernel.as_str()))
+    }
+
     /// Takes a place with the number that it has in a recording. The place that had the number before is forgotten.
     pub fn insert(&self, number: u32, site: Site) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).all.insert(number, Arc::new(site));
+        self.hear(&site);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).all.insert(number, Arc::new(site));
     }
 }
 
@@ -154,7 +183,7 @@ mod tests {
     use super::*;
 
     fn site(line: u32) -> Site {
-        Site { file: "src/lib.rs".into(), line, column: 5, module: "a".into(), level: None, text: String::new() }
+        Site { file: "src/lib.rs".into(), line, column: 5, module: "a".into(), level: None, text: String::new(), kernel: Name::default() }
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hostcall_build::Instrument;
+use hostcall_stream::probes::Probes;
 use hostcall_stream::sink::Sink;
 use hostcall_stream::{NamedFilter, Policy, Streams, Summary};
 use offload::{Device, Program, Queue};
 
 use super::target::Target;
-use crate::instrument;
 
 /// What is wanted of a program's messages.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +38,14 @@ fn known(streams: &[String]) -> String {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     streams: Streams,
-    instrument: Option<Instrument>,
+    probes: Option<Probes>,
     sinks: Vec<Arc<dyn Sink>>,
+}
+
+/// The streams that an instrumented program tells by.
+fn probes(wanted: &Instrument) -> Probes {
+    let steps = wanted.blocks || wanted.loops;
+    Probes { accesses: wanted.accesses, steps, intervals: steps || wanted.barriers }
 }
 
 impl Receiver {
@@ -76,8 +82,9 @@ impl Receiver {
         for NamedFilter { stream, filter, .. } in wanted.filters {
             builder = builder.filter_named(stream, *filter);
         }
-        if let Some(instrument) = wanted.instrument {
-            builder = instrument::listen(builder, instrument, wanted.policy);
+        let probes = wanted.instrument.map(probes);
+        if let Some(probes) = probes {
+            builder = probes.listen(builder, wanted.policy);
         }
         if let Some(policy) = wanted.policy {
             builder = builder.policy_of_unlistened(policy);
@@ -87,7 +94,7 @@ impl Receiver {
         }
         let streams = builder.start(device)?;
         streams.attach(program)?;
-        Ok(Some(Self { streams, instrument: wanted.instrument.cloned(), sinks }))
+        Ok(Some(Self { streams, probes, sinks }))
     }
 
     /// Waits for all messages and says what became of them. Whether all that were not to be dropped are where they
@@ -119,10 +126,10 @@ impl Receiver {
 
     /// Completes what is kept, and says so. Whether all is where it belongs, and what has been counted.
     fn complete(self, quiet: bool) -> (bool, Summary) {
-        let Self { streams, instrument, sinks } = self;
-        if let Some(wanted) = &instrument {
+        let Self { streams, probes, sinks } = self;
+        if let Some(probes) = probes {
             // Asked for, and so said to those who want to hear little, too.
-            eprint!("{}", instrument::findings(&streams, wanted));
+            eprint!("{}", probes.findings(&streams));
         }
         let summary = Summary { sinks: Vec::new(), ..streams.end() };
         let mut whole = true;

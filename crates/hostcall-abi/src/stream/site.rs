@@ -17,7 +17,7 @@ pub const SITE_OFF: u32 = 1 << 31;
 #[repr(C)]
 pub struct Site<const TEXT: usize> {
     head: SiteHead,
-    /// File, module and text, one behind another, filled up with zeros.
+    /// File, module, text and kernel, one behind another, filled up with zeros.
     text: [u8; TEXT],
 }
 
@@ -33,7 +33,7 @@ pub struct SiteHead {
     column: u32,
     /// The level of a [`Log`](super::Log), 1 (error) to 5 (trace); 0: it is none.
     level: u32,
-    /// Lengths of file, module and text.
+    /// Lengths of file, module, text and kernel.
     lengths: [u16; 4],
 }
 
@@ -102,6 +102,8 @@ pub struct SiteText<'a> {
     pub level: u32,
     /// The label of an interval, the format of a log line, or nothing.
     pub text: &'a str,
+    /// The symbol of the only kernel that comes here, where that is known: in PTX that was instrumented. Else nothing.
+    pub kernel: &'a str,
 }
 
 impl<'a> SiteText<'a> {
@@ -117,7 +119,7 @@ impl<'a> SiteText<'a> {
         };
         let (line, column, level) = (word(1)?, word(2)?, word(3)?);
         (level <= 5).then_some(())?;
-        Some(Self { line, column, level, file: text(0)?, module: text(1)?, text: text(2)? })
+        Some(Self { line, column, level, file: text(0)?, module: text(1)?, text: text(2)?, kernel: text(3)? })
     }
 }
 
@@ -137,7 +139,7 @@ mod tests {
     fn a_place_comes_back_from_its_bytes_and_not_from_fewer() {
         let site = Site::<{ site_text(FILE, "a::b", TEXT) }>::new(FILE, 7, 9, "a::b", 3, TEXT);
         let bytes = bytes(&site);
-        let expected = SiteText { file: FILE, line: 7, column: 9, module: "a::b", level: 3, text: TEXT };
+        let expected = SiteText { file: FILE, line: 7, column: 9, module: "a::b", level: 3, text: TEXT, kernel: "" };
         assert_eq!(SiteText::parse(bytes), Some(expected));
         let used = SITE_HEAD + FILE.len() + 4 + TEXT.len();
         for length in 0..bytes.len() {

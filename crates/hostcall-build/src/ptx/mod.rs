@@ -18,6 +18,7 @@ mod insert;
 mod library;
 mod module;
 mod ours;
+mod preloaded;
 mod read;
 mod sites;
 mod token;
@@ -26,6 +27,7 @@ pub use error::PtxError;
 pub use file::reads_as_it_is;
 pub use insert::{Chosen, Instrumented, instrument};
 pub use library::Library;
+pub use preloaded::preloaded;
 
 /// A PTX module.
 #[derive(Clone, Debug, Default)]

@@ -25,9 +25,18 @@ impl Library {
     ///
     /// Any [`BuildError`]: it needs a device toolchain.
     pub fn of_device() -> Result<Library, BuildError> {
+        Library::new(&Library::text_of_device()?).map_err(|error| unexpected(error.to_string()))
+    }
+
+    /// The text that [`Library::of_device`] reads, for [`Library::new`] of another process.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Library::of_device`].
+    pub fn text_of_device() -> Result<String, BuildError> {
         let host = HostToolchain::find()?;
         let toolchain = DeviceToolchain::find()?;
-        let dir = package(&cache_directory("probe")?)?;
+        let dir = package(&cache_directory("probe")?, "ptx", "hostcall-device", "", SOURCE)?;
         let spec = ProgramSpec { instrument: Some(Instrument { accesses: true, ..Instrument::default() }), ..ProgramSpec::new(&dir) };
         let context = Context::new(&spec, &host, Source::of_package(&host, &dir, None)?);
         let gpu = Gpu::nvidia(&toolchain, NVPTX_ARCH);
@@ -42,26 +51,29 @@ impl Library {
             toolchain.llvm("opt").args(["-strip-debug", "-passes=verify"]).arg(&linked).arg("-o").arg(&plain).output()?;
             nvptx::ptx(&context.source.package, &gpu, Style::Kernels, None, &plain, dir)
         })?;
-        let unexpected = |problem: String| BuildError::Unexpected { command: "llc".into(), problem };
-        let text = String::from_utf8(ptx).map_err(|error| unexpected(error.to_string()))?;
-        Library::new(&text).map_err(|error| unexpected(error.to_string()))
+        String::from_utf8(ptx).map_err(|error| unexpected(error.to_string()))
     }
 }
 
-/// A package that is the device library with nothing else, below `cache`.
-fn package(cache: &Path) -> Result<PathBuf, BuildError> {
+fn unexpected(problem: String) -> BuildError {
+    BuildError::Unexpected { command: "llc".into(), problem }
+}
+
+/// A package that is one of ours with nothing else, in a directory of its own below `cache`. `more` is what its
+/// manifest says besides.
+pub(super) fn package(cache: &Path, name: &str, depends_on: &str, more: &str, source: &str) -> Result<PathBuf, BuildError> {
     let version = env!("CARGO_PKG_VERSION");
-    let from = match beside("hostcall-device") {
+    let from = match beside(depends_on) {
         Some(dir) => format!("{{ path = {:?} }}", dir.display().to_string()),
         None => format!("\"={version}\""),
     };
     let manifest = format!(
-        "[package]\nname = \"hostcall-probe\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhostcall-device = {from}\n\n[workspace]\n"
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n{more}[dependencies]\n{depends_on} = {from}\n\n[workspace]\n"
     );
-    let dir = cache.join(format!("ptx-{}", &Sha256::of(manifest.as_bytes()).to_string()[..16]));
-    let source = dir.join("src");
-    fs::create_dir_all(&source).map_err(BuildError::io("create", &source))?;
-    for (file, text) in [(source.join("lib.rs"), SOURCE), (dir.join("Cargo.toml"), manifest.as_str())] {
+    let dir = cache.join(format!("{name}-{}", &Sha256::of(manifest.as_bytes()).to_string()[..16]));
+    let sources = dir.join("src");
+    fs::create_dir_all(&sources).map_err(BuildError::io("create", &sources))?;
+    for (file, text) in [(sources.join("lib.rs"), source), (dir.join("Cargo.toml"), manifest.as_str())] {
         // Cargo goes by times.
         if fs::read_to_string(&file).is_ok_and(|there| there == text) {
             continue;

@@ -13,6 +13,8 @@ pub(crate) struct Place {
     pub(crate) function: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
+    /// The kernel whose own code this is; empty: it is a function's.
+    pub(crate) kernel: String,
 }
 
 /// Those of a module.
@@ -60,10 +62,11 @@ impl Sites {
         for word in [0, place.line, place.column, 0] {
             bytes.extend(word.to_le_bytes());
         }
-        for length in [file.len(), function.len(), 0, 0] {
+        let kernel = if place.kernel.len() <= MAX_TEXT { place.kernel.as_str() } else { "" };
+        for length in [file.len(), function.len(), 0, kernel.len()] {
             bytes.extend((length as u16).to_le_bytes());
         }
-        bytes.extend([file.as_bytes(), function.as_bytes()].concat());
+        bytes.extend([file, function, kernel].concat().as_bytes());
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         let _ = write!(self.text, ".visible .global .align 4 .b8 {name}[{}] = {{", bytes.len());
         for (at, byte) in bytes.iter().enumerate() {
@@ -80,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_place_is_defined_once_as_the_host_reads_it() {
-        let place = |file: &str, line| Place { file: file.into(), function: "k".into(), line, column: 3 };
+        let place = |file: &str, line| Place { file: file.into(), function: "k".into(), line, column: 3, kernel: "kernel".into() };
         let mut sites = Sites::of("x");
         let first = sites.name(place("a.cu", 7));
         assert_eq!(sites.name(place("a.cu", 7)), first);
@@ -88,7 +91,7 @@ mod tests {
         assert!(first.starts_with(SITE_PREFIX) && sites.count() == 2);
         assert!(Sites::of("y").name(place("a.cu", 7)) != first, "another module's");
         // What is too long, in whole letters.
-        sites.name(Place { file: "é".repeat(3000), function: "ö".repeat(3000), line: 1, column: 1 });
+        sites.name(Place { file: "é".repeat(3000), function: "ö".repeat(3000), line: 1, column: 1, kernel: "x".repeat(5000) });
         for (line, file, function) in
             [(7, "a.cu".to_owned(), "k".to_owned()), (8, "a.cu".to_owned(), "k".to_owned()), (1, "é".repeat(2048), "ö".repeat(2048))]
         {
@@ -105,7 +108,8 @@ mod tests {
             let bytes: Vec<u8> = values.trim_end_matches("};").split(',').map(|byte| byte.parse().expect("a byte")).collect();
             assert!(definition.contains(&format!("[{}]", bytes.len())), "{definition}");
             let text = SiteText::parse(&bytes).expect("a place");
-            assert_eq!((text.file, text.module, text.line), (file.as_str(), function.as_str(), line));
+            let kernel = if line == 1 { "" } else { "kernel" };
+            assert_eq!((text.file, text.module, text.line, text.kernel), (file.as_str(), function.as_str(), line, kernel));
         }
     }
 }

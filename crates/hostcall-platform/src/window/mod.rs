@@ -268,8 +268,9 @@ impl Window {
         self.provider
     }
 
-    /// Where the host writes it. Write-combining memory: store whole lines by [`Window::line_store`], and never read.
-    /// Valid as long as the window is held.
+    /// Where the host writes it. Write-combining memory: store whole lines by [`Window::line_store`], or single aligned
+    /// words of 4 bytes, which no processor writes in parts, with [`LineStore::order`] behind them. Never read. It is
+    /// valid as long as the window is held.
     pub fn as_ptr(&self) -> NonNull<u8> {
         self.host
     }

@@ -144,7 +144,15 @@ pub(crate) fn read<M: Message>(path: &std::path::Path) -> Vec<(Origin, M)> {
 
 /// A place in the source.
 pub(crate) fn place(text: &str) -> Site {
-    Site { file: "src/model.rs".into(), line: 40 + text.len() as u32, column: 9, module: "model".into(), level: None, text: text.into() }
+    Site {
+        file: "src/model.rs".into(),
+        line: 40 + text.len() as u32,
+        column: 9,
+        module: "model".into(),
+        level: None,
+        text: text.into(),
+        kernel: "".into(),
+    }
 }
 
 /// Two places: 3, which [`losses`] name, and a line of a log.

@@ -28,7 +28,7 @@ fn ring_of(streams: impl Iterator<Item = Registered>) -> (Arc<RingSet>, Arc<Shar
 fn ring_with(streams: impl Iterator<Item = Registered>, latest: bool, recording: Option<Recording>) -> (Arc<RingSet>, Arc<Shared>) {
     let device = Device::sim(SimConfig::default()).expect("a simulator");
     let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false, false, latest).expect("rings");
-    let shared = Shared::new(Registry::new(streams), recording, Arc::default(), true);
+    let shared = Shared::new(Registry::new(streams), recording, Arc::default(), Arc::default(), true);
     let set = Arc::new(set);
     shared.add(set.clone());
     (set, shared)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use offload::LaunchEvent;
 
+use super::probe::KERNEL;
 use super::{Dispatch, Shape, name};
 
 /// Bits of a launch's number in a message.
@@ -201,7 +202,11 @@ impl Launches {
         if self.forgotten >= self.settled.max(1) {
             return Dispatch::default();
         }
-        let candidates = || self.begun.iter().filter(|launch| self.matches(launch, bits) && self.may_have_sent(launch));
+        // What was launched to ask for numbers has sent nothing.
+        let candidates = || {
+            let others = self.begun.iter().filter(|launch| launch.kernel != Some(KERNEL));
+            others.filter(|launch| self.matches(launch, bits) && self.may_have_sent(launch))
+        };
         let mut two = candidates();
         match (two.next().copied(), two.next()) {
             (Some(launch), None) => {
@@ -298,6 +303,16 @@ mod tests {
         launches.settle(3);
         assert_eq!(launches.resolve(1), of(1025, "a"));
         assert_eq!(launches.resolve(2), of(1026, "c"));
+    }
+
+    #[test]
+    fn what_the_device_is_asked_by_has_sent_nothing() {
+        let mut launches = empty(Numbering::Shifted);
+        launches.begin(1, Some(KERNEL), None, 1);
+        launches.made(1, true);
+        assert_eq!(launches.resolve(7), UNKNOWN, "somebody else has launched what sent it");
+        launches.launch(2, "a");
+        assert_eq!(launches.resolve(7), of(2, "a"));
     }
 
     #[test]

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use offload::{Device, DeviceKind, Watch};
 
 use crate::name::Name;
+use crate::sites::Sites;
 use launches::{Launches, Mark, Numbering};
 use probe::Probe;
 pub use shape::Shape;
@@ -64,6 +65,12 @@ impl Dispatch {
         Self { shape, ..self }
     }
 
+    /// The same, if the message came from a place that says its kernel. A launch of another one is not it: others may
+    /// have launched.
+    fn from(self, said: Option<&'static str>) -> Self {
+        if said.is_none() || said == self.kernel { self } else { Self { number: None, kernel: said, shape: None } }
+    }
+
     /// The name of its kernel, or `unknown`.
     pub fn kernel_name(&self) -> &'static str {
         self.kernel.unwrap_or("unknown")
@@ -86,7 +93,7 @@ const NAMES: (usize, usize) = (1 << 16, 16 << 20);
 
 /// A kernel's name, which stays as long as the process: there are as many as its programs have kernels. `None`: there
 /// are too many, as a file may claim.
-fn name(kernel: &str) -> Option<&'static str> {
+pub(crate) fn name(kernel: &str) -> Option<&'static str> {
     static ALL: Mutex<Option<(HashSet<&'static str>, usize)>> = Mutex::new(None);
     let mut all = lock(&ALL);
     let (all, bytes) = all.get_or_insert_default();
@@ -166,7 +173,7 @@ pub(crate) struct Last {
     /// Whose launches its messages may be of.
     source: u16,
     /// What was asked for, and when.
-    asked: Option<(u32, u64)>,
+    asked: Option<(u32, u32, u64)>,
     dispatch: Dispatch,
 }
 
@@ -176,13 +183,14 @@ impl Last {
         Self { source, asked: None, dispatch: Dispatch::default() }
     }
 
-    /// The launch that a message with these bits is of. Asked once for each message, when it is read: what recordings,
-    /// sinks and handlers say of it is the same, though more may be known later.
+    /// The launch that a message with these bits from this place is of. Asked once for each message, when it is read:
+    /// what recordings, sinks and handlers say of it is the same, though more may be known later.
     #[inline(always)]
-    pub(crate) fn dispatch(&mut self, bits: u32, dispatches: &Dispatches) -> Dispatch {
-        let asked = Some((bits, dispatches.version()));
+    pub(crate) fn dispatch(&mut self, bits: u32, site: u32, dispatches: &Dispatches, sites: &Sites) -> Dispatch {
+        let site = if sites.say_kernels() { site } else { 0 };
+        let asked = Some((bits, site, dispatches.version()));
         if self.asked != asked {
-            self.dispatch = dispatches.resolve(self.source, bits);
+            self.dispatch = dispatches.resolve(self.source, bits).from(sites.kernel(site));
             self.asked = asked;
         }
         self.dispatch
@@ -328,6 +336,32 @@ impl Dispatches {
 mod tests {
     use super::*;
     use offload::LaunchEvent;
+
+    #[test]
+    fn a_place_that_says_its_kernel_is_believed_more_than_launches_that_the_host_made() {
+        let (dispatches, sites) = (Dispatches::default(), Sites::default());
+        let mut last = Last::of(0);
+        let site = |line, kernel: &str| crate::Site {
+            file: "a.cu".into(),
+            line,
+            column: 1,
+            module: "k".into(),
+            level: None,
+            text: String::new(),
+            kernel: kernel.into(),
+        };
+        let plain = sites.number(site(1, ""));
+        assert_eq!((sites.say_kernels(), last.dispatch(7, plain, &dispatches, &sites)), (false, Dispatch::default()));
+        let said = sites.number(site(2, "rows"));
+        assert_eq!(last.dispatch(7, said, &dispatches, &sites), Dispatch::new(None, Some("rows")));
+        assert_eq!(last.dispatch(7, plain, &dispatches, &sites), Dispatch::default());
+        // Of a launch of that kernel more is known; of another one nothing.
+        let shape = Some(Shape { groups: [1; 3], group_size: [32, 1, 1] });
+        let launch = |kernel| Dispatch::new(Some(3), Some(kernel)).with_shape(shape);
+        assert_eq!(launch("rows").from(Some(name("rows").expect("a name"))), launch("rows"));
+        assert_eq!(launch("other").from(name("rows")), Dispatch::new(None, Some("rows")));
+        assert_eq!(launch("other").from(None), launch("other"));
+    }
 
     #[test]
     fn a_launch_is_settled_when_every_thread_has_looked_after_all_that_ran_with_it() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use offload::{Args, Device, Error, Image, ImageKind, Launch, Program, ProgramBundle, Queue};
 
 /// The kernel's name.
-const KERNEL: &str = "hostcall_launch_number";
+pub(super) const KERNEL: &str = "hostcall_launch_number";
 
 /// Writes `%gridid` and 1 more, so that 0 is nothing. The architecture is the oldest for which kernels are built.
 const PTX: &str = ".version 6.3

@@ -234,7 +234,8 @@ impl Program {
             fields: schema.fields.iter().map(field).collect(),
         };
         let site = |(number, site): (u32, Site)| {
-            let Site { file, line, column, module, level, text } = site;
+            // Its kernel is that of messages, which have it.
+            let Site { file, line, column, module, level, text, kernel: _ } = site;
             SiteText { number, file, line, column, module, level: level.map_or(0, |level| level as u32), text }
         };
         let Self { name, device, wave_size, first_ring, rings, streams, sites } = self.clone();
@@ -258,7 +259,7 @@ impl Program {
             if number == 0 || number > MAX_SITE || level > 5 {
                 return Err(format!("site {number} of level {level}, and there are sites 1 to {MAX_SITE} and levels 0 to 5"));
             }
-            Ok((number, Site { file, line, column, module, level: Level::new(level), text }))
+            Ok((number, Site { file, line, column, module, level: Level::new(level), text, kernel: Name::default() }))
         };
         let sites = sites.into_iter().map(site).collect::<Result<_, _>>()?;
         Ok(Self { name, device, wave_size, first_ring, rings, streams, sites })
@@ -387,7 +388,15 @@ mod tests {
         let fields = vec![field("step", "u32", 0, 4), field("rest", "[u8; 8]", 4, 8)];
         let schema = Schema { name: "Loss".into(), signature: u64::MAX - 7, bytes: 12, policy: Policy::Drop, fields };
         let device = Device { number: 1, name: "a \"device\"".into(), kind: "sim".into() };
-        let site = |level, text: &str| Site { file: "a.rs".into(), line: 7, column: 9, module: "a::b".into(), level, text: text.into() };
+        let site = |level, text: &str| Site {
+            file: "a.rs".into(),
+            line: 7,
+            column: 9,
+            module: "a::b".into(),
+            level,
+            text: text.into(),
+            kernel: "".into(),
+        };
         let sites = vec![(1, site(None, "")), (65535, site(Some(Level::Warn), "\"{0:}\""))];
         let note = Schema { name: "Note".into(), signature: 3, bytes: 0, policy: Policy::Block, fields: vec![field("value", "str", 0, 0)] };
         Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema), (8, note)], sites }

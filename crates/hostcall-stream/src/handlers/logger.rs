@@ -149,8 +149,15 @@ mod tests {
 
     #[test]
     fn a_line_is_one_line_and_steers_no_terminal() {
-        let site =
-            Site { file: "a\u{1b}.rs".into(), line: 7, column: 9, module: "a".into(), level: Some(Level::Warn), text: String::new() };
+        let site = Site {
+            file: "a\u{1b}.rs".into(),
+            line: 7,
+            column: 9,
+            module: "a".into(),
+            level: Some(Level::Warn),
+            text: String::new(),
+            kernel: "".into(),
+        };
         let origin = Origin {
             device: 0,
             launch: 1,

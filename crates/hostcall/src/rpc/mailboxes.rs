@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hostcall_abi::llvm_rpc::PACKET_WORDS;
 
-use super::memory::{Memory, Packet};
+use super::memory::{Home, Memory, Packet};
 use super::port::{Callback, Exchange, TURN, Turn, lanes};
+use crate::record::stats::Padded;
 
 /// LLVM's own object of a port on the host's side, `rpc::Port<true>`.
 #[repr(C)]
@@ -23,8 +24,8 @@ struct LlvmPort {
 const _: () = assert!(size_of::<LlvmPort>() == 32 && std::mem::offset_of!(LlvmPort, owns_buffer) == 29);
 
 /// A port that a client has opened.
-pub(super) struct Mailboxes {
-    memory: Arc<Memory>,
+pub(crate) struct Mailboxes {
+    home: Arc<Padded<Home>>,
     index: u32,
     mask: u64,
     /// Whether the packets are the host's.
@@ -35,26 +36,34 @@ pub(super) struct Mailboxes {
 
 impl Mailboxes {
     /// Of a port whose packets are the host's, for these lanes.
-    pub(super) fn new(memory: Arc<Memory>, index: u32, mask: u64) -> Self {
-        Self { memory, index, mask, owns: true, received: false }
+    pub(super) fn new(home: Arc<Padded<Home>>, index: u32, mask: u64) -> Self {
+        Self { home, index, mask, owns: true, received: false }
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.home.0.memory
     }
 
     /// Whether the packets are the host's.
     fn own(&mut self) -> bool {
         if !self.owns {
             let turn = TURN.get();
-            if turn.exchanges == 0 || !self.memory.is_hosts(self.index) {
+            if turn.exchanges == 0 || !self.memory().is_hosts(self.index) {
                 return false;
             }
             TURN.set(Turn { exchanges: turn.exchanges - 1, ..turn });
-            self.memory.acquire();
+            self.memory().acquire();
             self.owns = true;
         }
         true
     }
 
     fn give(&mut self) {
-        self.memory.give(self.index);
+        let (memory, index) = (self.memory(), self.index);
+        memory.give(index);
+        if !TURN.get().tells {
+            memory.tell(&[(index, memory.told(index))]);
+        }
         (self.owns, self.received) = (false, false);
     }
 }
@@ -65,7 +74,15 @@ impl Exchange for Mailboxes {
     }
 
     fn width(&self) -> usize {
-        self.memory.shape().lanes as usize
+        self.memory().shape().lanes as usize
+    }
+
+    fn share(&self) -> usize {
+        self.home.0.share
+    }
+
+    fn has_come(&self) -> bool {
+        self.owns
     }
 
     fn receives(&mut self) -> bool {
@@ -77,7 +94,7 @@ impl Exchange for Mailboxes {
     }
 
     fn packet(&self, lane: u32) -> Packet {
-        self.memory.load(self.index, lane)
+        self.memory().load(self.index, lane)
     }
 
     fn sends(&mut self) -> bool {
@@ -85,7 +102,7 @@ impl Exchange for Mailboxes {
     }
 
     fn put(&mut self, lane: u32, packet: &Packet) {
-        self.memory.store(self.index, lane, packet);
+        self.memory().store(self.index, lane, packet);
     }
 
     fn sent(&mut self) {
@@ -93,20 +110,22 @@ impl Exchange for Mailboxes {
     }
 
     fn served_by(&mut self, callback: &Callback) -> Option<u32> {
-        let Self { memory, index, owns, received, .. } = self;
-        let mut process = memory.server_object();
+        let (memory, index) = (self.memory(), self.index);
         let mut port = LlvmPort {
-            process: process.as_mut_ptr(),
+            process: std::ptr::null_mut(),
             lane_mask: 1,
             lane_size: memory.shape().lanes,
-            index: *index,
-            out: memory.told(*index),
-            receive: *received,
-            owns_buffer: *owns,
+            index,
+            out: memory.told(index),
+            receive: self.received,
+            owns_buffer: self.owns,
         };
-        let status = callback((&raw mut port).cast::<c_void>(), memory.shape().lanes);
-        memory.was_told(*index, port.out);
-        (*received, *owns) = (port.receive, port.owns_buffer);
+        let status = memory.lend(index, |process| {
+            port.process = process.as_mut_ptr();
+            callback((&raw mut port).cast::<c_void>(), memory.shape().lanes)
+        });
+        memory.was_told(index, port.out);
+        (self.received, self.owns) = (port.receive, port.owns_buffer);
         Some(status)
     }
 }
@@ -116,7 +135,7 @@ impl Drop for Mailboxes {
     fn drop(&mut self) {
         if self.owns {
             if std::thread::panicking() {
-                lanes(self.mask).for_each(|lane| self.memory.store(self.index, lane, &[0; PACKET_WORDS]));
+                lanes(self.mask).for_each(|lane| self.memory().store(self.index, lane, &[0; PACKET_WORDS]));
             }
             self.give();
         }

@@ -6,13 +6,17 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
+use super::mailboxes::Mailboxes;
 use super::memory::Packet;
+use super::recorded::Recorded;
+use super::session::Session;
 use crate::tenant::{Claim, Tenant, Thing};
 
 /// Bytes that come with the size, in the first packet of several.
@@ -27,11 +31,18 @@ pub(super) struct Turn {
     pub(super) exchanges: u32,
     /// Whether it waits for a thread that may block.
     pub(super) wants_to_block: bool,
+    /// Whether who polls the session tells the client what was given to it.
+    pub(super) tells: bool,
+}
+
+impl Turn {
+    /// No session is polled.
+    pub(super) const NONE: Self = Self { may_block: false, exchanges: 0, wants_to_block: false, tells: false };
 }
 
 thread_local! {
     /// Of the session that this thread polls.
-    pub(super) static TURN: Cell<Turn> = const { Cell::new(Turn { may_block: false, exchanges: 0, wants_to_block: false }) };
+    pub(super) static TURN: Cell<Turn> = const { Cell::new(Turn::NONE) };
 }
 
 /// Goes on on a thread that may block.
@@ -126,6 +137,14 @@ pub(crate) trait Exchange: Send + Sync {
     /// Lanes that it has packets for.
     fn width(&self) -> usize;
 
+    /// The share of the client's ports that it belongs to.
+    fn share(&self) -> usize {
+        0
+    }
+
+    /// Whether a session that begins now waits neither for what the client sends first nor to answer it.
+    fn has_come(&self) -> bool;
+
     /// Whether what the client sends next is there: `packet` then gives it.
     fn receives(&mut self) -> bool;
 
@@ -153,42 +172,88 @@ pub(crate) trait Exchange: Send + Sync {
     }
 }
 
-/// A port that a client has opened.
-pub(crate) struct Port(Box<dyn Exchange>);
+/// A port that a client has opened. (No box: calls that are over at once allocate nothing.)
+pub(crate) enum Port {
+    Mailboxes(Mailboxes),
+    Recorded(Recorded),
+}
+
+impl From<Mailboxes> for Port {
+    fn from(port: Mailboxes) -> Self {
+        Self::Mailboxes(port)
+    }
+}
+
+impl From<Recorded> for Port {
+    fn from(port: Recorded) -> Self {
+        Self::Recorded(port)
+    }
+}
 
 impl Port {
-    /// Over what a client shares with its host.
-    pub(super) fn new(exchange: impl Exchange + 'static) -> Self {
-        Self(Box::new(exchange))
+    /// What it reads and writes.
+    fn exchange(&self) -> &dyn Exchange {
+        match self {
+            Self::Mailboxes(port) => port,
+            Self::Recorded(port) => port,
+        }
+    }
+
+    /// The same, for changes.
+    fn exchange_mut(&mut self) -> &mut dyn Exchange {
+        match self {
+            Self::Mailboxes(port) => port,
+            Self::Recorded(port) => port,
+        }
+    }
+
+    /// The share of the client's ports that it belongs to.
+    pub(crate) fn share(&self) -> usize {
+        self.exchange().share()
+    }
+
+    /// Runs what is over once it has received what a client sends first: on the stack, if that has come.
+    pub(crate) fn at_once<S: Future<Output = ()> + Send + 'static>(self, session: impl FnOnce(Self) -> S) -> Option<Session> {
+        if !self.exchange().has_come() {
+            return Some(Box::pin(session(self)));
+        }
+        let polled = pin!(session(self)).poll(&mut Context::from_waker(Waker::noop()));
+        debug_assert!(polled.is_ready(), "a session that waits has to be kept");
+        None
     }
 
     /// The lanes that have opened it.
     pub(crate) fn mask(&self) -> u64 {
-        self.0.mask()
+        self.exchange().mask()
     }
 
     /// Lanes that it has packets for.
     pub(crate) fn width(&self) -> usize {
-        self.0.width()
+        self.exchange().width()
     }
 
     /// Waits for what the client sends next.
     pub(crate) async fn receive(&mut self) {
-        poll_fn(|_| if self.0.receives() { Poll::Ready(()) } else { Poll::Pending }).await;
+        poll_fn(|_| if self.exchange_mut().receives() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// What a lane has sent: a copy of what is there now.
     pub(crate) fn packet(&self, lane: u32) -> Packet {
-        self.0.packet(lane)
+        self.exchange().packet(lane)
+    }
+
+    /// Waits until packets can be put.
+    async fn until_it_sends(&mut self) {
+        poll_fn(|_| if self.exchange_mut().sends() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// Sends each lane a packet.
     pub(crate) async fn send(&mut self, mut packet: impl FnMut(u32) -> Packet) {
-        poll_fn(|_| if self.0.sends() { Poll::Ready(()) } else { Poll::Pending }).await;
+        self.until_it_sends().await;
         for lane in lanes(self.mask()) {
-            self.0.put(lane, &packet(lane));
+            self.exchange_mut().put(lane, &packet(lane));
         }
-        self.0.sent();
+        self.exchange_mut().sent();
     }
 
     /// Sends each lane one word, and the rest as it is in `packet`.
@@ -199,15 +264,18 @@ impl Port {
     /// Receives a packet of each lane, and sends it one in its place.
     pub(crate) async fn answer(&mut self, mut answer: impl FnMut(u32, Packet) -> Packet) {
         self.receive().await;
-        let answers: Vec<_> = lanes(self.mask()).map(|lane| answer(lane, self.packet(lane))).collect();
-        let mut answers = answers.into_iter();
-        self.send(|_| answers.next().unwrap_or_default()).await;
+        self.until_it_sends().await;
+        for lane in lanes(self.mask()) {
+            let answer = answer(lane, self.packet(lane));
+            self.exchange_mut().put(lane, &answer);
+        }
+        self.exchange_mut().sent();
     }
 
     /// Lets somebody serve it who knows LLVM's own object of a port. It waits for the client on this thread, and trusts
     /// what the client writes. `None`: this client has no such object.
     pub(crate) fn served_by(&mut self, callback: &Callback) -> Option<u32> {
-        self.0.served_by(callback)
+        self.exchange_mut().served_by(callback)
     }
 
     /// Receives bytes of each lane, over as many exchanges as the longest of them takes. For those of lanes that say no
@@ -224,7 +292,7 @@ impl Port {
         }
         let mut at = FIRST;
         while at < longest {
-            let ahead = self.0.take_ahead(longest - at, &mut |bytes| all[0].push(quota, bytes, at));
+            let ahead = self.exchange_mut().take_ahead(longest - at, &mut |bytes| all[0].push(quota, bytes, at));
             if ahead > 0 {
                 at = at.saturating_add(ahead);
                 continue;

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
 use super::memory::Packet;
-use super::port::{Exchange, Port, Quota, TURN, bytes_of, packed};
-use super::session::{Serves, Session, Turned, run};
+use super::port::{Exchange, Quota, TURN, bytes_of, packed};
+use super::session::{Serves, Session, Turned, turn};
 use crate::tenant::{Claim, Thing};
 
 /// Bytes that a session may send beyond those that the client has room for, before it waits for the client.
@@ -72,7 +72,14 @@ impl Transcript {
 }
 
 /// What a session reads and writes while it is polled: the thread's current transcript.
-struct Recorded;
+pub(crate) struct Recorded;
+
+impl Recorded {
+    /// Whether the session may send a packet more.
+    fn has_room(&self) -> bool {
+        CURRENT.with_borrow(|transcript| transcript.answers.len() < transcript.room + AHEAD)
+    }
+}
 
 impl Exchange for Recorded {
     fn mask(&self) -> u64 {
@@ -81,6 +88,10 @@ impl Exchange for Recorded {
 
     fn width(&self) -> usize {
         1
+    }
+
+    fn has_come(&self) -> bool {
+        CURRENT.with_borrow(|transcript| transcript.sent.len() > transcript.read) && self.has_room()
     }
 
     fn receives(&mut self) -> bool {
@@ -98,7 +109,7 @@ impl Exchange for Recorded {
     }
 
     fn sends(&mut self) -> bool {
-        CURRENT.with_borrow(|transcript| transcript.answers.len() < transcript.room + AHEAD)
+        self.has_room()
     }
 
     fn put(&mut self, _: u32, packet: &Packet) {
@@ -169,6 +180,14 @@ struct Away {
     transcript: Box<Transcript>,
 }
 
+/// What a call goes on with.
+enum Begun {
+    /// A session that is still to begin.
+    New,
+    /// One that has waited; `None`: that has ended.
+    Kept(Option<Session>),
+}
+
 #[derive(Default)]
 struct Table {
     last: u32,
@@ -195,40 +214,41 @@ impl Sessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session that a call goes on with, if it has not ended, and what they exchange.
-    fn begin(&self, asked: &Asked<'_>, room: usize) -> Result<(Option<Session>, Box<Transcript>), Refused> {
+    /// The session that a call goes on with, and what they exchange.
+    fn begin(&self, asked: &Asked<'_>, room: usize) -> Result<(Begun, Box<Transcript>), Refused> {
         // Most calls begin a session on a serving thread, and need no look at the table.
         if let (true, Some(place)) = (asked.may_block, asked.place) {
             let away = self.table().away.remove(&place);
             // (One of another opcode is of a call that nobody came back for.)
             if let Some(Away { session, transcript, .. }) = away.filter(|away| away.asked == (asked.session, asked.opcode)) {
-                return Ok((Some(session), transcript));
+                return Ok((Begun::Kept(Some(session)), transcript));
             }
         }
         if asked.session == 0 {
-            let session = self.serves.session(Port::new(Recorded), asked.opcode);
-            return Ok((Some(session), Transcript::new(&asked.parts, Vec::new(), room)));
+            return Ok((Begun::New, Transcript::new(&asked.parts, Vec::new(), room)));
         }
         let kept = self.table().kept.remove(&asked.session);
         let Kept { session, answers, .. } = kept.ok_or(Refused::Unknown(asked.session))?;
-        Ok((session, Transcript::new(&asked.parts, answers, room)))
+        Ok((Begun::Kept(session), Transcript::new(&asked.parts, answers, room)))
     }
 
     /// A turn of a session.
-    fn turn(session: Option<Session>, transcript: Box<Transcript>, may_block: bool) -> (Turned, Box<Transcript>) {
-        let Some(session) = session else { return (Turned::Over, transcript) };
+    fn turn(&self, begun: Begun, opcode: u32, transcript: Box<Transcript>, may_block: bool) -> (Turned, Box<Transcript>) {
         // A session may be polled inside of another one, whose handler waits for something that this thread then does.
-        let (outer, turn) = (CURRENT.replace(transcript), TURN.get());
-        let turned = run(session, may_block);
-        TURN.set(turn);
+        let (outer, outer_turn) = (CURRENT.replace(transcript), TURN.get());
+        let turned = turn(may_block, || match begun {
+            Begun::New => self.serves.session(Recorded.into(), opcode),
+            Begun::Kept(session) => session,
+        });
+        TURN.set(outer_turn);
         (turned, CURRENT.replace(outer))
     }
 
     /// Hands what a lane has sent to its session, and gives the lane its answers, as many bytes as it has `room` for:
     /// the number of its session, 0 if that is over.
     pub(crate) fn exchange(&self, asked: &Asked<'_>, room: usize, give: impl FnOnce(&[u8]) -> usize) -> Result<u32, Refused> {
-        let (session, transcript) = self.begin(asked, room)?;
-        let (turned, mut transcript) = Self::turn(session, transcript, asked.may_block);
+        let (begun, transcript) = self.begin(asked, room)?;
+        let (turned, mut transcript) = self.turn(begun, asked.opcode, transcript, asked.may_block);
         let session = match turned {
             Turned::Over => None,
             Turned::WantsToBlock(session) => {
@@ -283,8 +303,8 @@ impl Sessions {
             drop(kept);
             return Ok(());
         }
-        let (session, transcript) = self.begin(asked, 0)?;
-        let (_, transcript) = Self::turn(session, transcript, true);
+        let (begun, transcript) = self.begin(asked, 0)?;
+        let (_, transcript) = self.turn(begun, asked.opcode, transcript, true);
         transcript.recycle();
         Ok(())
     }
@@ -303,23 +323,27 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::port::on_the_pool;
+    use super::super::port::{Port, on_the_pool};
     use super::*;
     use crate::tenant::Tenant;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// Sends what it gets, the first word one more each time. Opcode 1 does so once, 2 until a packet begins with 0, 3
-    /// on a thread that may block, 4 sends as many packets as it is told; 5 takes bytes, and says how many.
+    /// on a thread that may block, 4 sends as many packets as it is told; 5 takes bytes, and says how many; 6 is over at
+    /// once.
     struct Echo {
         begun: Arc<AtomicU32>,
         tenant: Arc<Tenant>,
     }
 
     impl Serves for Echo {
-        fn session(&self, mut port: Port, opcode: u32) -> Session {
+        fn session(&self, mut port: Port, opcode: u32) -> Option<Session> {
             self.begun.fetch_add(1, Ordering::Relaxed);
+            if opcode == 6 {
+                return port.at_once(|mut port| async move { port.answer(|_, packet| packet.map(|word| word + 1)).await });
+            }
             let quota = Quota { tenant: self.tenant.clone(), most: 1 << 16 };
-            Box::pin(async move {
+            Some(Box::pin(async move {
                 match opcode {
                     4 => {
                         port.receive().await;
@@ -347,7 +371,7 @@ mod tests {
                         }
                     },
                 }
-            })
+            }))
         }
 
         fn knows(&self, opcode: u32) -> bool {
@@ -434,6 +458,16 @@ mod tests {
         }
         assert_eq!(came.chunks(8).map(|packet| packet[0]).collect::<Vec<_>>(), (0..1000).collect::<Vec<_>>());
         assert_eq!(client.tenant.has(Thing::Byte), 0);
+    }
+
+    #[test]
+    fn what_is_over_at_once_waits_for_a_client_that_has_sent_nothing() {
+        let client = Client::new(1 << 20);
+        assert_eq!(client.ask(&asks(0, 6), &[7], 64).unwrap(), (0, vec![8, 1, 1, 1, 1, 1, 1, 1]));
+        assert_eq!(client.ask(&asks(0, 6), &[], 64), Err(Refused::Waits));
+        let (number, came) = client.ask(&Asked { wants: false, ..asks(0, 6) }, &[], 64).unwrap();
+        assert!(number != 0 && came.is_empty());
+        assert_eq!(client.ask(&asks(number, 6), &[8], 64).unwrap(), (0, vec![9, 1, 1, 1, 1, 1, 1, 1]));
     }
 
     #[test]

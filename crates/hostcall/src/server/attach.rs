@@ -14,12 +14,12 @@ use offload::{Device, DeviceInfo, DeviceKind, Global, Program};
 use super::RemoveError;
 use crate::builtin::Builtins;
 use crate::builtin::llvm_libc::Libc;
-use crate::rpc::{Memory, Rpc, Shape};
+use crate::rpc::{Extent, Memory, Rpc, Shape};
 use crate::service::Definition;
 use crate::service::registry::{Registered, Registry};
 use crate::serving::Served;
 use crate::serving::ports::LOT;
-use crate::wire::{BufferError, PortBuffer};
+use crate::wire::{BufferError, PortBuffer, RawWindow, open_window};
 
 /// Why a program is not served.
 #[derive(thiserror::Error)]
@@ -184,19 +184,34 @@ impl BufferPlan {
         Ok(())
     }
 
-    /// Memory for a client of LLVM's wire on a device, and the client's bytes.
-    fn rpc_memory(&self, device: &Device, layout: &Layout) -> Result<(Memory, Vec<u8>), offload::Error> {
+    /// Memory for a client of LLVM's wire on a device, and the client's bytes. What the client polls lies in a window
+    /// into the device's memory, if one is wanted and the device has one.
+    fn rpc_memory(&self, device: &Device, layout: &Layout, shares: usize) -> Result<(Memory, Vec<u8>), AttachError> {
         let info = device.info();
         // Each resident wave can have a port. What is compiled for the processor has waves of one lane.
         let ports = self.ports.unwrap_or(info.resident_waves).clamp(1, layout.most_ports.min(MOST_RPC_PORTS));
-        let shape = Shape { ports, lanes: if info.kind == DeviceKind::Sim { 1 } else { info.wave_size } };
-        let areas = layout.areas(shape.ports, shape.lanes);
-        let host = device.alloc_host::<u8>(areas.bytes)?;
+        let lanes = if info.kind == DeviceKind::Sim { 1 } else { info.wave_size };
+        let shape = Shape { ports, lanes, shares: shares as u32 };
+        let extent = Extent::of(layout, shape);
+        let host = device.alloc_host::<u8>(extent.bytes)?;
+        let window = if self.window { open_window(device, 4 * ports as usize).map_err(BufferError::Window)? } else { None };
+        let mut addresses = layout.areas(ports, lanes).at(host.address() + extent.areas as u64);
+        if let Some(window) = &window {
+            addresses.inbox = window.address();
+        }
         let mut client = vec![0; layout.client_bytes];
-        layout.write_client(ports, host.address(), &areas, &mut client);
+        layout.write_client(ports, &addresses, &mut client);
+        let raw = window.as_ref().map(RawWindow::of);
         let base = NonNull::new(host.as_ptr()).expect("host memory has an address");
-        // SAFETY: fresh, zeroed memory of that size, aligned to a page, kept with it; its other user is the device.
-        Ok((unsafe { Memory::new(base, layout, shape, Box::new(host)) }, client))
+        // SAFETY: fresh, zeroed memory of that size, aligned to a page, and a zeroed window with a word for each port;
+        // both are kept with it, and their other user is the device.
+        Ok((unsafe { Memory::new(base, layout, shape, raw, Box::new((host, window))) }, client))
+    }
+
+    /// The same for a port buffer through which nobody calls: each turn of the serving threads looks at its ports.
+    pub(crate) fn of_nobody(&self, threads: usize) -> Self {
+        let ports = ((threads * LOT) as u32).min(Geometry::MAX_PORTS);
+        Self { window: false, ports: Some(ports), staging: Some((0, 0)), ..self.clone() }
     }
 
     /// Allocates a port buffer on a device.
@@ -267,6 +282,11 @@ impl Attached {
         Ok(Self { program: program.clone(), served: served.clone(), speaks: word.is_some(), client })
     }
 
+    /// Whether the program speaks LLVM's wire and not ours.
+    pub(crate) fn only_llvm(program: &Program) -> Result<bool, offload::Error> {
+        Ok(program.find_global(ABI_SYMBOL)?.is_none() && program.find_global(CLIENT_SYMBOL)?.is_some())
+    }
+
     /// Checks that the program, if it calls the service at all, was built with the same definition.
     pub(crate) fn check(&self, service: &Definition) -> Result<(), AttachError> {
         let Some(word) = self.program.find_global(&format!("{SIGNATURE_PREFIX}{}", service.name))? else { return Ok(()) };
@@ -330,11 +350,11 @@ impl Attached {
     /// Fills the program's client of LLVM's wire, if it has one, and serves it, in so many shares.
     pub(crate) fn serve_rpc(&self, plan: &BufferPlan, builtins: &Builtins, shares: usize) -> Result<(), AttachError> {
         let Some((client, layout)) = &self.client else { return Ok(()) };
-        let (memory, bytes) = plan.rpc_memory(self.program.device(), layout)?;
+        let (memory, bytes) = plan.rpc_memory(self.program.device(), layout, shares)?;
         let descriptor = self.served.memory.descriptor();
         // A program that speaks our wire has the heap itself.
         let heap = if self.speaks { (0, 0) } else { (descriptor.heap, descriptor.heap_bytes) };
-        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap), shares)) {
+        if !self.served.serve_rpc(Rpc::new(memory, Libc::new(builtins, &self.served, heap, shares))) {
             return Err(AttachError::RpcShared { program: self.program.name().to_owned() });
         }
         Ok(client.write(&bytes)?)

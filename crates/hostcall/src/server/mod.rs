@@ -412,7 +412,7 @@ pub(crate) struct Parts {
 pub struct BufferHandle(pub(crate) Arc<Served>);
 
 impl BufferHandle {
-    /// Who gives the window in which replies lie; `None`: they lie in host memory.
+    /// Who gives the window in which replies of our own wire lie; `None`: they lie in host memory.
     pub fn window_provider(&self) -> Option<offload::WindowProvider> {
         self.0.memory.window_provider()
     }
@@ -538,7 +538,11 @@ impl Server {
     /// thread of an inline handler.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
         self.check_here("attaching a program")?;
-        let buffer = self.allocate(program.device())?;
+        let buffer = if Attached::only_llvm(program)? {
+            self.allocate_by(&self.parts.plan.of_nobody(self.parts.core.threads()), program.device())?
+        } else {
+            self.allocate(program.device())?
+        };
         if let Err(error) = self.attach_to(program, &buffer) {
             self.remove_buffer(&buffer)?;
             return Err(error);
@@ -554,7 +558,11 @@ impl Server {
     /// When the device or the system has no memory left.
     pub fn allocate(&self, device: &Device) -> Result<BufferHandle, AttachError> {
         self.check_origin()?;
-        let allocate = || self.parts.plan.allocate(device, self.parts.core.threads());
+        self.allocate_by(&self.parts.plan, device)
+    }
+
+    fn allocate_by(&self, plan: &BufferPlan, device: &Device) -> Result<BufferHandle, AttachError> {
+        let allocate = || plan.allocate(device, self.parts.core.threads());
         let memory = match &self.parts.place {
             // The system gives memory of the node on which it is touched first.
             Some(place) => place.run(allocate),

@@ -26,7 +26,7 @@ use crate::wire::PortBuffer;
 pub use arch::{Lanes, MockArch};
 pub use image::MemoryImage;
 pub use raw::RawPorts;
-pub use rpc::{RpcClient, RpcPort};
+pub use rpc::{RpcClient, RpcPort, RpcShape};
 pub use sweeper::Sweeper;
 
 /// Words of request areas that this thread has loaded. Only with the feature `count-loads`.

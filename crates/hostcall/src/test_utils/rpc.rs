@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use hostcall_abi::llvm_rpc::{Areas, HEADER_BYTES, Layout, PACKET_BYTES, PACKET_WORDS};
 
 use crate::builtin::llvm_libc::Libc;
-use crate::rpc::{Memory, Packet, Rpc, Shape, lanes};
+use crate::rpc::{Extent, Memory, Packet, Rpc, Shape, lanes};
 use crate::server::{BufferHandle, Server};
 use crate::tenant::Thing;
+use crate::wire::RawWindow;
 
 /// After so long nobody answers any more: the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,30 +28,50 @@ fn pause() {
 #[derive(Clone, Debug)]
 pub struct RpcClient(Arc<Shared>);
 
+/// What a client is of.
+#[derive(Clone, Copy, Debug)]
+pub struct RpcShape {
+    /// The layout.
+    pub layout: Layout,
+    /// Its ports.
+    pub ports: u32,
+    /// Lanes of a wave.
+    pub lanes: u32,
+    /// Whether the mailboxes that the host writes lie in a window.
+    pub window: bool,
+}
+
 #[derive(Debug)]
 struct Shared {
     words: Arc<[AtomicU64]>,
+    /// The window: 0 words where there is none.
+    window: Arc<[AtomicU64]>,
     areas: Areas,
+    extent: Extent,
     shape: Shape,
     locks: Box<[AtomicBool]>,
 }
 
 impl RpcClient {
-    /// A client of this layout, whose port buffer is served: with so many ports, waves of so many lanes, and so many
-    /// bytes of memory (that is none) at 1 MiB for `malloc`.
+    /// A client whose port buffer is served: with so many bytes of memory (that is none) at 1 MiB for `malloc`.
     ///
     /// # Panics
     /// When the buffer serves another client.
-    pub fn served(server: &Server, buffer: &BufferHandle, layout: Layout, ports: u32, lanes: u32, heap: u64) -> Self {
-        let (areas, shape) = (layout.areas(ports, lanes), Shape { ports, lanes });
-        let words: Arc<[AtomicU64]> = (0..areas.bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect();
-        let base = NonNull::new(words.as_ptr().cast_mut().cast()).expect("words have an address");
-        // SAFETY: zeroed atomics, at least as many as the layout has bytes, kept with the memory.
-        let memory = unsafe { Memory::new(base, &layout, shape, Box::new(words.clone())) };
+    pub fn served(server: &Server, buffer: &BufferHandle, RpcShape { layout, ports, lanes, window }: RpcShape, heap: u64) -> Self {
+        let shares = server.parts.core.threads();
+        let shape = Shape { ports, lanes, shares: shares as u32 };
+        let (areas, extent) = (layout.areas(ports, lanes), Extent::of(&layout, shape));
+        let words = |bytes: usize| -> Arc<[AtomicU64]> { (0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect() };
+        let start = |words: &[AtomicU64]| NonNull::new(words.as_ptr().cast_mut().cast()).expect("words have an address");
+        let (words, window) = (words(extent.bytes), words(if window { 4 * ports as usize } else { 0 }));
+        let raw = RawWindow { host: start(&window), address: window.as_ptr().addr() as u64, store: offload::LineStore::detect_cached() };
+        let raw = (!window.is_empty()).then_some(raw);
+        // SAFETY: zeroed atomics, at least as many as the layout and the window have bytes, kept with the memory.
+        let memory = unsafe { Memory::new(start(&words), &layout, shape, raw, Box::new((words.clone(), window.clone()))) };
         server.parts.core.pool.warm_up().expect("a thread");
-        let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap));
-        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc, server.parts.core.threads())), "another client is served");
-        Self(Arc::new(Shared { words, areas, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
+        let libc = Libc::new(&server.parts.builtins, &buffer.0, (1 << 20, heap), shares);
+        assert!(buffer.0.serve_rpc(Rpc::new(memory, libc)), "another client is served");
+        Self(Arc::new(Shared { words, window, areas, extent, shape, locks: (0..ports).map(|_| AtomicBool::new(false)).collect() }))
     }
 
     /// Bytes of clients' messages that are kept for the program of a port buffer.
@@ -58,21 +79,66 @@ impl RpcClient {
         buffer.0.tenant.has(Thing::Byte)
     }
 
-    /// All of the shared memory, for those who write there what they like.
-    pub fn words(&self) -> &[AtomicU64] {
-        &self.0.words
+    /// Words of what the client knows of, the window behind the rest: for those who write there what they like.
+    pub fn places(&self) -> usize {
+        self.0.areas.bytes.div_ceil(8) + self.0.window.len()
+    }
+
+    /// One of them.
+    pub fn place(&self, place: usize) -> &AtomicU64 {
+        match place.checked_sub(self.0.areas.bytes.div_ceil(8)) {
+            None => &self.0.words[self.0.extent.areas / 8 + place],
+            Some(place) => &self.0.window[place],
+        }
+    }
+
+    /// Where among them the mailboxes lie that the host writes, in bytes.
+    pub fn inbox_at(&self) -> usize {
+        if self.0.window.is_empty() { self.0.areas.to_client } else { self.0.areas.bytes.next_multiple_of(8) }
+    }
+
+    /// All of the memory, as it lies for who puts it back: that of the host, the window.
+    fn all(&self) -> impl DoubleEndedIterator<Item = &AtomicU64> {
+        self.0.words.iter().chain(&*self.0.window)
+    }
+
+    /// What the memory holds, while no kernel runs.
+    pub fn image(&self) -> Vec<u64> {
+        // Relaxed, as in `put_back`: pairs with nothing.
+        self.all().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Puts the memory back to what it was, while no kernel runs: from its start, or `from_behind`, and rests in the
+    /// middle.
+    pub fn put_back(&self, image: &[u64], from_behind: bool) {
+        let write = |(n, (word, &value)): (usize, (&AtomicU64, &u64))| {
+            word.store(value, Ordering::Relaxed);
+            if n.is_multiple_of(image.len() / 8) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        if from_behind {
+            self.all().rev().zip(image.iter().rev()).enumerate().for_each(write);
+        } else {
+            self.all().zip(image).enumerate().for_each(write);
+        }
+    }
+
+    /// Writes the first share's mark before the rest of the memory, as a device can that does not mind its business.
+    pub fn write_mark(&self, mark: u64) {
+        self.0.words[0].store(mark, Ordering::Relaxed);
     }
 
     /// A word of 32 bits, so many bytes from the start.
     fn word(&self, at: usize) -> &AtomicU32 {
-        let word = &self.0.words[at / 8];
+        let word = self.place(at / 8);
         // SAFETY: one half of a word that lives as long; all accesses to it are atomic.
         unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(at / 4 % 2)) }
     }
 
     /// The mailbox that the host writes, of a port.
     pub fn inbox(&self, port: u32) -> &AtomicU32 {
-        self.word(self.0.areas.to_client + 4 * port as usize)
+        self.word(self.inbox_at() + 4 * port as usize)
     }
 
     /// The mailbox that the client writes.
@@ -90,7 +156,8 @@ impl RpcClient {
 
     /// The packet of a lane.
     pub fn packet(&self, port: u32, lane: u32) -> &[AtomicU64] {
-        let at = (self.0.areas.packets + PACKET_BYTES * (port * self.0.shape.lanes + lane) as usize) / 8;
+        let at = self.0.areas.packets + PACKET_BYTES * (port * self.0.shape.lanes + lane) as usize;
+        let at = (self.0.extent.areas + at) / 8;
         &self.0.words[at..at + PACKET_WORDS]
     }
 

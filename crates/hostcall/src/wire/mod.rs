@@ -13,6 +13,7 @@ mod window;
 mod words;
 
 pub(crate) use block::{Answer, Block, Lines, Next, Stream};
+pub(crate) use port_buffer::open_window;
 pub use port_buffer::{BufferError, PortBuffer, RawWindow};
 pub use staging::StagedRegion;
 pub(crate) use staging::Staging;

@@ -95,6 +95,13 @@ pub struct RawWindow {
     pub store: LineStore,
 }
 
+impl RawWindow {
+    /// A device's, as long as that is kept.
+    pub(crate) fn of(window: &Window) -> Self {
+        Self { host: window.as_ptr(), address: window.address(), store: window.line_store() }
+    }
+}
+
 // SAFETY: the pointer is to shared memory that lives as long as `_keep` and is accessed atomically, through raw
 // pointers only.
 unsafe impl Send for PortBuffer {}
@@ -240,7 +247,7 @@ impl PortBuffer {
         geometry.validate()?;
         let window = if geometry.window { open_window(device, geometry.window_layout().bytes)? } else { None };
         let geometry = Geometry { window: window.is_some(), ..geometry };
-        let raw = window.as_ref().map(|window| RawWindow { host: window.as_ptr(), address: window.address(), store: window.line_store() });
+        let raw = window.as_ref().map(RawWindow::of);
         let provider = window.as_ref().map(Window::provider);
         let host = device.alloc_host::<u8>(geometry.host_layout().bytes)?;
         // Behind the states and locks: the `closed` word, and the heap on a page of its own.
@@ -340,7 +347,7 @@ impl PortBuffer {
 
 /// A window of so many bytes, if the machine has any way to one, the user wants it, and it passes its litmus test: no
 /// word that a kernel reads there is ever in parts of two stores.
-fn open_window(device: &offload::Device, bytes: usize) -> Result<Option<Window>, offload::WindowError> {
+pub(crate) fn open_window(device: &offload::Device, bytes: usize) -> Result<Option<Window>, offload::WindowError> {
     use offload::WindowError::{Inconclusive, NoLineStore, NoProvider, Off, Torn};
     let tested = device.window(bytes).and_then(|window| {
         // The simulator's is ordinary memory, whose words the processor promises to keep whole.

@@ -203,13 +203,15 @@ impl<'m, 'a> Inserter<'m, 'a> {
     fn site(&mut self, function: &Function<'_>, loc: Option<Loc<'_>>, at: usize) -> String {
         let module = self.module;
         let known = loc.and_then(|loc| Some((loc, module.files.get(&loc.file)?)));
+        // Its name as the host's launches have it.
+        let kernel = if function.is_entry { function.name.to_owned() } else { String::new() };
         self.sites.name(match known {
             Some((loc, file)) => {
                 let inlined = loc.function.and_then(|(label, offset)| module.names.get(label)?.get(offset as usize..)?.split('\0').next());
                 let name = inlined.filter(|name| !name.is_empty()).unwrap_or(function.name);
-                Place { file: file.clone(), function: readable(name), line: loc.line, column: loc.column }
+                Place { file: file.clone(), function: readable(name), line: loc.line, column: loc.column, kernel }
             }
-            None => Place { file: self.name.to_owned(), function: readable(function.name), line: module.line(at), column: 1 },
+            None => Place { file: self.name.to_owned(), function: readable(function.name), line: module.line(at), column: 1, kernel },
         })
     }
 

@@ -137,6 +137,38 @@ pub fn instrument(file: &[u8], name: &str, wanted: &Instrument, chosen: Chosen<'
     })
 }
 
+/// Registers that a kernel may have more than without calls: what sends a message wants some seventy. With more, fewer
+/// waves run at once.
+const MORE: u32 = 32;
+/// The most that there are, and the fewest with which sending has been measured.
+const REGISTERS: (u32, u32) = (40, 255);
+
+impl Instrumented {
+    /// The same, in which no kernel takes more than 32 registers more than the `own` of it when it has no calls; `None`:
+    /// that is not known. What sends messages keeps values in memory then. Kernels that say themselves how many
+    /// registers they have, or how many groups are to run at once, are left as they are.
+    ///
+    /// # Errors
+    ///
+    /// None, but that the text is read once more.
+    pub fn limited(self, own: impl Fn(&str) -> Option<u32>) -> Result<Self, PtxError> {
+        let module = Module::read(&self.ptx)?;
+        let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+        for function in module.functions.iter().filter(|function| self.kernels.iter().any(|name| name == function.name)) {
+            let Some(body) = &function.body else { continue };
+            let head = &self.ptx[function.kind_at..body.open];
+            let says = [".maxnreg", ".minnctapersm", ".maxnctapersm"].iter().any(|word| head.contains(word));
+            if let Some(own) = own(function.name).filter(|_| !says) {
+                let most = (own.saturating_add(MORE) & !7).clamp(REGISTERS.0, REGISTERS.1);
+                changes.push((body.open..body.open, format!(".maxnreg {most}\n")));
+            }
+        }
+        changes.sort_by_key(|(range, _)| range.start);
+        let ptx = changed(&self.ptx, 0..self.ptx.len(), &changes);
+        Ok(Self { ptx, ..self })
+    }
+}
+
 /// Whether our functions can stand in the module.
 fn check(module: &Module<'_>, library: &Library) -> Result<(), PtxError> {
     if let Some(ours) = module.words().map(|token| token.text(module.text)).find(|word| is_ours(word)) {

@@ -102,6 +102,26 @@ fn kernels_that_are_not_meant_are_the_same_to_the_byte_and_others_get_functions_
 }
 
 #[test]
+fn chosen_kernels_get_as_many_registers_more_as_they_may_and_others_none() {
+    let text = TWO.replace("second(.param .b64 p)", "second(.param .b64 p)\n.maxntid 64\n.minnctapersm 2");
+    let own = |name: &str| match name {
+        "first" => Some(30),
+        "second" => Some(10),
+        _ => None,
+    };
+    let limited = |text: &str, asked| made(text, asked, Chosen::All).expect("it is instrumented").limited(own).expect("it is PTX").ptx;
+    let all = limited(TWO, "access");
+    assert!(all.contains("first(.param .b64 p)\n.maxnreg 56\n{") && all.contains("second(.param .b64 p)\n.maxnreg 40\n{"), "{all}");
+    // It says itself how many groups are to run at once.
+    assert_eq!(limited(&text, "access").matches(".maxnreg").count(), 1);
+    assert_eq!(limited(TWO, "access,kernel=second").matches(".maxnreg").count(), 1);
+    let unknown = made(TWO, "access", Chosen::All).expect("it is instrumented");
+    assert_eq!(unknown.clone().limited(|_| None).expect("it is PTX").ptx, unknown.ptx);
+    // The assembler takes no more than there are.
+    assert!(unknown.limited(|_| Some(u32::MAX)).expect("it is PTX").ptx.contains(".maxnreg 255\n"));
+}
+
+#[test]
 fn a_kernel_that_is_not_there_is_told_with_those_that_are() {
     let none = |_: &str| false;
     let error = |result: Result<Instrumented, PtxError>| result.expect_err("there is none").to_string();

@@ -23,10 +23,11 @@ use hostcall_abi::llvm_rpc::opcode::{self, *};
 use super::standard::Source as Input;
 use super::{Builtins, errno};
 use crate::policy::errno::EISDIR;
-use crate::record::DevicePanic;
+use crate::record::stats::Padded;
+use crate::record::{DevicePanic, Report};
 use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, Sessions, lanes, on_the_pool};
 use crate::serving::Served;
-use crate::tenant::{Claim, Thing};
+use crate::tenant::{Claim, Tenant, Thing};
 use handlers::RpcSession;
 use heap::Heap;
 use printing::{Format, PrintError};
@@ -40,6 +41,14 @@ const FAILED: u64 = u64::MAX;
 /// What serves the client of one program.
 pub(crate) struct Libc {
     parts: Arc<Parts>,
+    /// One for each share of the client's ports: threads that serve do not count at one place.
+    shares: Box<[Arc<Padded<Common>>]>,
+}
+
+/// What the sessions of a share have in common.
+struct Common {
+    parts: Arc<Parts>,
+    tenant: Arc<Tenant>,
     /// The program's buffer, which owns the client.
     served: Weak<Served>,
 }
@@ -55,8 +64,7 @@ struct Parts {
 
 /// What is served.
 struct Call {
-    libc: Arc<Parts>,
-    served: Arc<Served>,
+    common: Arc<Padded<Common>>,
     opcode: u32,
     /// Whether it is within the program's cap on calls.
     allowed: bool,
@@ -77,11 +85,14 @@ fn text_of(packet: &Packet) -> Vec<u8> {
 }
 
 impl Libc {
-    /// For the program of a buffer, with so many bytes of device memory at an address, for `malloc`.
-    pub(crate) fn new(builtins: &Builtins, served: &Arc<Served>, (start, bytes): (u64, u64)) -> Self {
+    /// For the program of a buffer, with so many bytes of device memory at an address, for `malloc`. The client's ports
+    /// have so many shares.
+    pub(crate) fn new(builtins: &Builtins, served: &Arc<Served>, (start, bytes): (u64, u64), shares: usize) -> Self {
         let (streams, input, heap) = (Streams::default(), Mutex::default(), Mutex::new(Heap::new(start, bytes)));
-        let parts = Parts { builtins: builtins.clone(), streams, input, heap };
-        Self { parts: Arc::new(parts), served: Arc::downgrade(served) }
+        let parts = Arc::new(Parts { builtins: builtins.clone(), streams, input, heap });
+        let common = || Common { parts: parts.clone(), tenant: served.tenant.clone(), served: Arc::downgrade(served) };
+        let shares = (0..shares).map(|_| Arc::new(Padded(common()))).collect();
+        Self { parts, shares }
     }
 }
 
@@ -90,7 +101,7 @@ impl Builtins {
     /// address, for `malloc`. One that shares its buffer with others shares their sessions.
     pub(crate) fn serve_recompiled(&self, served: &Arc<Served>, heap: (u64, u64)) {
         let quota = || Quota::new(&served.tenant, self.context.limits.bytes_in_flight);
-        self.recompiled.serve(&served.tenant, || Sessions::new(Libc::new(self, served, heap), quota()));
+        self.recompiled.serve(&served.tenant, || Sessions::new(Libc::new(self, served, heap, 1), quota()));
     }
 }
 
@@ -103,63 +114,86 @@ impl Serves for Libc {
         self.parts.streams.end();
     }
 
-    fn session(&self, port: Port, opcode: u32) -> Session {
-        // Who asks has the buffer; should it be gone, nobody waits.
-        let Some(served) = self.served.upgrade() else { return Box::pin(async move { drop(port) }) };
+    fn session(&self, port: Port, opcode: u32) -> Option<Session> {
         let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && self.knows(opcode);
-        let limits = self.parts.builtins.context.limits;
-        let allowed = !is_counted || lanes(port.mask()).all(|_| limits.call(&served.tenant));
-        let call = Call { libc: self.parts.clone(), served, opcode, allowed };
+        let (limits, common) = (self.parts.builtins.context.limits, self.shares[port.share()].clone());
+        let allowed = !is_counted || lanes(port.mask()).all(|_| limits.call(&common.0.tenant));
+        let call = Call { common, opcode, allowed };
         if let Some(handler) = self.parts.builtins.rpc_handlers.of(opcode) {
-            return if allowed { handler(RpcSession::new(port, call.quota())) } else { Box::pin(call.refuse(port)) };
+            return Some(if allowed { handler(RpcSession::new(port, call.quota())) } else { Box::pin(call.refuse(port)) });
         }
+        // What waits for no more than the packet that has come is over here.
         match opcode {
-            LIBC_NOOP => Box::pin(call.nothing(port)),
-            LIBC_EXIT => Box::pin(call.exit(port)),
-            LIBC_ABORT => Box::pin(call.abort(port)),
-            LIBC_WRITE_TO_STDOUT | LIBC_WRITE_TO_STDOUT_NEWLINE => Box::pin(call.write(port, Some(Which::Output))),
-            LIBC_WRITE_TO_STDERR => Box::pin(call.write(port, Some(Which::Error))),
-            LIBC_WRITE_TO_STREAM => Box::pin(call.write(port, None)),
-            LIBC_READ_FROM_STREAM | LIBC_READ_FGETS => Box::pin(call.read(port)),
-            LIBC_OPEN_FILE => Box::pin(call.open(port)),
+            LIBC_NOOP => port.at_once(|port| call.nothing(port)),
+            LIBC_MALLOC => port.at_once(|port| call.allocate(port)),
+            LIBC_FREE => port.at_once(|port| call.free(port)),
+            LIBC_TEST_INCREMENT => port.at_once(|port| call.increment(port)),
+            _ => Some(call.session(port)),
+        }
+    }
+}
+
+impl Call {
+    /// What takes several exchanges.
+    fn session(self, port: Port) -> Session {
+        match self.opcode {
+            LIBC_EXIT => Box::pin(self.exit(port)),
+            LIBC_ABORT => Box::pin(self.abort(port)),
+            LIBC_WRITE_TO_STDOUT | LIBC_WRITE_TO_STDOUT_NEWLINE => Box::pin(self.write(port, Some(Which::Output))),
+            LIBC_WRITE_TO_STDERR => Box::pin(self.write(port, Some(Which::Error))),
+            LIBC_WRITE_TO_STREAM => Box::pin(self.write(port, None)),
+            LIBC_READ_FROM_STREAM | LIBC_READ_FGETS => Box::pin(self.read(port)),
+            LIBC_OPEN_FILE => Box::pin(self.open(port)),
             LIBC_CLOSE_FILE | LIBC_FEOF | LIBC_FERROR | LIBC_CLEARERR | LIBC_FSEEK | LIBC_FTELL | LIBC_FFLUSH | LIBC_UNGETC => {
-                Box::pin(call.on_stream(port))
+                Box::pin(self.on_stream(port))
             }
-            LIBC_PRINTF_TO_STDOUT | LIBC_PRINTF_TO_STDOUT_PACKED => Box::pin(call.print(port, Some(Which::Output))),
-            LIBC_PRINTF_TO_STDERR | LIBC_PRINTF_TO_STDERR_PACKED => Box::pin(call.print(port, Some(Which::Error))),
-            LIBC_PRINTF_TO_STREAM | LIBC_PRINTF_TO_STREAM_PACKED => Box::pin(call.print(port, None)),
-            LIBC_MALLOC => Box::pin(call.allocate(port)),
-            LIBC_FREE => Box::pin(call.free(port)),
-            LIBC_REMOVE => Box::pin(call.remove(port)),
-            LIBC_RENAME => Box::pin(call.rename(port)),
-            LIBC_SYSTEM => Box::pin(call.system(port)),
-            LIBC_HOST_CALL | OFFLOAD_HOST_CALL => Box::pin(call.host_call(port)),
-            LIBC_TEST_INCREMENT => Box::pin(call.increment(port)),
-            LIBC_TEST_INTERFACE => Box::pin(call.interface(port)),
-            LIBC_TEST_STREAM => Box::pin(call.echo(port)),
-            _ => Box::pin(call.unknown(port)),
+            LIBC_PRINTF_TO_STDOUT | LIBC_PRINTF_TO_STDOUT_PACKED => Box::pin(self.print(port, Some(Which::Output))),
+            LIBC_PRINTF_TO_STDERR | LIBC_PRINTF_TO_STDERR_PACKED => Box::pin(self.print(port, Some(Which::Error))),
+            LIBC_PRINTF_TO_STREAM | LIBC_PRINTF_TO_STREAM_PACKED => Box::pin(self.print(port, None)),
+            LIBC_REMOVE => Box::pin(self.remove(port)),
+            LIBC_RENAME => Box::pin(self.rename(port)),
+            LIBC_SYSTEM => Box::pin(self.system(port)),
+            LIBC_HOST_CALL | OFFLOAD_HOST_CALL => Box::pin(self.host_call(port)),
+            LIBC_TEST_INTERFACE => Box::pin(self.interface(port)),
+            LIBC_TEST_STREAM => Box::pin(self.echo(port)),
+            _ => Box::pin(self.unknown(port)),
         }
     }
 }
 
 /// Standard input, for somebody who may wait for it.
-struct Waiting<'a>(&'a Input, &'a Served);
+struct Waiting<'a>(&'a Input, &'a Weak<Served>);
 
 impl Source for Waiting<'_> {
     fn read(&self, into: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read_waiting(into, || self.1.closing.get().is_none())
+        self.0.read_waiting(into, || self.1.upgrade().is_some_and(|served| served.closing.get().is_none()))
     }
 }
 
 impl Call {
+    fn libc(&self) -> &Parts {
+        &self.common.0.parts
+    }
+
+    fn tenant(&self) -> &Arc<Tenant> {
+        &self.common.0.tenant
+    }
+
     /// The name that reports have for it.
     fn name(&self) -> &'static str {
         opcode::name(self.opcode).unwrap_or("LLVM's RPC")
     }
 
+    /// Adds to the program's report. If its buffer is gone, nobody reads that any more.
+    fn to_report(&self, add: impl FnOnce(&Report)) {
+        if let Some(served) = self.common.0.served.upgrade() {
+            add(&served.report);
+        }
+    }
+
     #[cold]
     fn report(&self, code: u32, why: impl fmt::Display) {
-        self.served.report.handler_failed(self.name(), code, why);
+        self.to_report(|report| report.handler_failed(self.name(), code, why));
     }
 
     fn check(&self) -> Result<(), u32> {
@@ -167,7 +201,8 @@ impl Call {
     }
 
     fn quota(&self) -> Quota {
-        Quota::new(&self.served.tenant, if self.allowed { self.libc.builtins.context.limits.bytes_in_flight } else { 0 })
+        let most = if self.allowed { self.libc().builtins.context.limits.bytes_in_flight } else { 0 };
+        Quota::new(self.tenant(), most)
     }
 
     /// What lanes have sent, if there was room for it. The report says if there was not.
@@ -182,7 +217,7 @@ impl Call {
     /// Waits for a thread that may block, if something is to be written that may wait.
     async fn before_writing(&self, to: Which) {
         let is_console = matches!(to, Which::Output | Which::Error);
-        if !is_console || self.libc.builtins.console.is_full_of(&self.served.tenant) {
+        if !is_console || self.libc().builtins.console.is_full_of(self.tenant()) {
             on_the_pool().await;
         }
     }
@@ -196,9 +231,9 @@ impl Call {
             Which::Output => 1,
             Which::Error => 2,
             Which::Input => return 0,
-            Which::File(handle) => return self.libc.streams.get(handle).map_or(0, |stream| stream.write(bytes)),
+            Which::File(handle) => return self.libc().streams.get(handle).map_or(0, |stream| stream.write(bytes)),
         };
-        self.libc.builtins.console.print_bytes(&self.served.tenant, number, bytes).map_or(0, |()| bytes.len())
+        self.libc().builtins.console.print_bytes(self.tenant(), number, bytes).map_or(0, |()| bytes.len())
     }
 
     /// Where each lane writes to: all to `to`, or each to the stream that it sends first.
@@ -221,14 +256,14 @@ impl Call {
         port.answer(|_, packet| packet).await;
         port.receive().await;
         let status = lanes(port.mask()).next().map_or(0, |lane| port.packet(lane)[0] as i32);
-        self.served.report.exited(status);
+        self.to_report(|report| report.exited(status));
     }
 
     async fn abort(self, mut port: Port) {
         port.answer(|_, packet| packet).await;
         port.receive().await;
         let count = port.mask().count_ones();
-        self.served.report.device_panicked_with(|| DevicePanic {
+        let panic = || DevicePanic {
             program: String::new(),
             message: "aborted".into(),
             file: String::new(),
@@ -236,7 +271,8 @@ impl Call {
             block: [0; 3],
             thread: [0; 3],
             lanes: count.into(),
-        });
+        };
+        self.to_report(|report| report.device_panicked_with(panic));
     }
 
     async fn write(self, mut port: Port, to: Option<Which>) {
@@ -266,14 +302,14 @@ impl Call {
         let mut claims = Vec::new();
         for (lane, packet) in asked {
             let size = packet[0].min(self.quota().most);
-            let Some(mut claim) = Claim::of(self.served.tenant.clone(), Thing::Byte, size, self.quota().most) else { continue };
+            let Some(mut claim) = Claim::of(self.tenant().clone(), Thing::Byte, size, self.quota().most) else { continue };
             let room = usize::try_from(size).unwrap_or(0);
             let mut bytes = match Which::marked(packet[1]) {
                 Which::Input => {
-                    let source = Waiting(self.libc.builtins.standard.source(), &self.served);
-                    self.take(&source, &mut lock(&self.libc.input), room)
+                    let source = Waiting(self.libc().builtins.standard.source(), &self.common.0.served);
+                    self.take(&source, &mut lock(&self.libc().input), room)
                 }
-                Which::File(handle) => self.libc.streams.get(handle).map_or_else(
+                Which::File(handle) => self.libc().streams.get(handle).map_or_else(
                     |_| Vec::new(),
                     |stream| {
                         let (file, mut state) = stream.parts();
@@ -315,11 +351,11 @@ impl Call {
         port.receive().await;
         let modes: Vec<_> = (0..port.width() as u32).map(|lane| text_of(&port.packet(lane))).collect();
         on_the_pool().await;
-        let Parts { builtins, streams, .. } = &*self.libc;
+        let Parts { builtins, streams, .. } = self.libc();
         let mut opened = [0; WIDEST];
         for lane in lanes(port.mask()) {
             let path = paths[lane as usize].text().filter(|_| self.allowed);
-            let open = |path| streams.open(&builtins.policy, &builtins.files, &self.served.tenant, path, &modes[lane as usize]);
+            let open = |path| streams.open(&builtins.policy, &builtins.files, self.tenant(), path, &modes[lane as usize]);
             opened[lane as usize] = path.map_or(0, |path| open(path).unwrap_or(0));
         }
         port.send_word(|lane| opened[lane as usize]).await;
@@ -335,7 +371,7 @@ impl Call {
     }
 
     fn result_on_stream(&self, packet: &Packet) -> u64 {
-        let Parts { builtins, streams, input, .. } = &*self.libc;
+        let Parts { builtins, streams, input, .. } = self.libc();
         let which = Which::marked(packet[usize::from(self.opcode == LIBC_UNGETC)]);
         if !self.allowed {
             return FAILED;
@@ -353,15 +389,13 @@ impl Call {
         };
         match (which, self.opcode) {
             // All of them.
-            (Which::File(0), LIBC_FFLUSH) => {
-                status([1, 2].iter().try_for_each(|&number| builtins.console.flush_of(&self.served.tenant, number)))
-            }
-            (Which::Output, LIBC_FFLUSH) => status(builtins.console.flush_of(&self.served.tenant, 1)),
-            (Which::Error, LIBC_FFLUSH) => status(builtins.console.flush_of(&self.served.tenant, 2)),
+            (Which::File(0), LIBC_FFLUSH) => status([1, 2].iter().try_for_each(|&number| builtins.console.flush_of(self.tenant(), number))),
+            (Which::Output, LIBC_FFLUSH) => status(builtins.console.flush_of(self.tenant(), 1)),
+            (Which::Error, LIBC_FFLUSH) => status(builtins.console.flush_of(self.tenant(), 2)),
             (Which::Output | Which::Error, LIBC_FEOF | LIBC_FERROR | LIBC_CLEARERR) => 0,
             (Which::Output | Which::Error, _) => FAILED,
             (Which::Input, _) => on_state(&mut lock(input)),
-            (Which::File(handle), LIBC_CLOSE_FILE) => status(streams.close(&builtins.files, &self.served.tenant, handle)),
+            (Which::File(handle), LIBC_CLOSE_FILE) => status(streams.close(&builtins.files, self.tenant(), handle)),
             (Which::File(handle), _) => streams.get(handle).map_or(FAILED, |stream| match self.opcode {
                 LIBC_FSEEK => status(stream.seek(packet[1] as i64, packet[2])),
                 LIBC_FTELL => stream.place().unwrap_or(FAILED),
@@ -425,7 +459,7 @@ impl Call {
     }
 
     async fn allocate(self, mut port: Port) {
-        let heap = &self.libc.heap;
+        let heap = &self.libc().heap;
         port.answer(|_, packet| {
             let address = self.check().ok().and_then(|()| lock(heap).take(packet[0]));
             [address.unwrap_or(0), 0, 0, 0, 0, 0, 0, 0]
@@ -437,7 +471,7 @@ impl Call {
         port.receive().await;
         for lane in lanes(port.mask()) {
             let address = port.packet(lane)[0];
-            if address != 0 && !lock(&self.libc.heap).give_back(address) {
+            if address != 0 && !lock(&self.libc().heap).give_back(address) {
                 self.report(errno::EINVAL, "an address that `malloc` has not returned, or that was freed before");
             }
         }
@@ -446,7 +480,7 @@ impl Call {
     async fn remove(self, mut port: Port) {
         let paths = port.receive_bytes(&self.quota()).await;
         on_the_pool().await;
-        let mounts = &self.libc.builtins.policy.mounts;
+        let mounts = &self.libc().builtins.policy.mounts;
         let remove = |path: &[u8]| match mounts.entry(path, |entry| entry.remove_file()) {
             Err(EISDIR) => mounts.entry(path, |entry| entry.remove_dir()),
             done => done,
@@ -463,7 +497,7 @@ impl Call {
         let old = port.receive_bytes(&self.quota()).await;
         let new = port.receive_bytes(&self.quota()).await;
         on_the_pool().await;
-        let mounts = &self.libc.builtins.policy.mounts;
+        let mounts = &self.libc().builtins.policy.mounts;
         let rename = |old: &[u8], new: &[u8]| mounts.entries(old, new, |old, new| old.rename(new, rustix::fs::RenameFlags::empty()));
         let mut results = [FAILED; WIDEST];
         for lane in lanes(port.mask()) {
@@ -487,10 +521,10 @@ impl Call {
     /// Runs a command by the system's shell, if that is granted: its status as `wait` says it. What it prints goes
     /// where the host's own output goes.
     fn run(&self, command: &[u8]) -> Option<u64> {
-        let builtins = &self.libc.builtins;
+        let builtins = &self.libc().builtins;
         builtins.policy.commands.check(command).ok()?;
         // What was printed before comes before.
-        [1, 2].iter().try_for_each(|&number| builtins.console.flush_of(&self.served.tenant, number)).ok()?;
+        [1, 2].iter().try_for_each(|&number| builtins.console.flush_of(self.tenant(), number)).ok()?;
         let status = Command::new("/bin/sh").arg("-c").arg(OsStr::from_bytes(command)).stdin(Stdio::null()).status();
         Some(i64::from(status.ok()?.into_raw()) as u64)
     }
@@ -544,7 +578,7 @@ impl Call {
         /// LLVM's `RPC_SUCCESS` and `RPC_UNHANDLED_OPCODE`.
         const SUCCESS: u32 = 0;
         const UNHANDLED: u32 = 0x1001;
-        if let Some(callback) = &self.libc.builtins.rpc_callback {
+        if let Some(callback) = &self.libc().builtins.rpc_callback {
             on_the_pool().await;
             match port.served_by(callback) {
                 Some(SUCCESS) => return,

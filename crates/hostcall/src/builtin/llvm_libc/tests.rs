@@ -1,11 +1,11 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use hostcall_abi::Geometry;
 use hostcall_abi::llvm_rpc::Layout;
 use proptest::prelude::*;
 
 use super::*;
-use crate::test_utils::RpcClient;
+use crate::test_utils::{RpcClient, RpcShape};
 use crate::wire::PortBuffer;
 use crate::{Access, Awake, BufferHandle, Limits, Server, ServerBuilder, Sink};
 
@@ -33,18 +33,25 @@ struct Host {
 }
 
 /// A server with a client of so many ports, whose waves have so many lanes.
-fn host_of(builder: ServerBuilder, layout: Layout, ports: u32, lanes: u32) -> Host {
+fn host_of(builder: ServerBuilder, shape: RpcShape) -> Host {
     let ((to_out, out), (to_err, err)) = (Printed::new(), Printed::new());
     let server = builder.threads(2).stdout(to_out).stderr(to_err).start().unwrap();
     let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(1, 32) };
     let buffer = server.add_buffer(PortBuffer::in_process(geometry).unwrap());
-    let client = RpcClient::served(&server, &buffer, layout, ports, lanes, 1 << 20);
+    let client = RpcClient::served(&server, &buffer, shape, 1 << 20);
     let awake = server.keep_awake();
     Host { client, out, err, server, buffer, _awake: awake }
 }
 
+/// The same of few ports, the client's inbox of which lies in a window.
 fn host(builder: ServerBuilder, lanes: u32) -> Host {
-    host_of(builder, Layout::KNOWN[0], 4, lanes)
+    host_of(builder, RpcShape { layout: Layout::KNOWN[0], ports: 4, lanes, window: true })
+}
+
+/// Both layouts, with the client's inbox in host memory and in a window.
+fn shapes(ports: u32, lanes: u32) -> impl Iterator<Item = RpcShape> {
+    let shape = move |layout| [false, true].map(|window| RpcShape { layout, ports, lanes, window });
+    Layout::KNOWN.into_iter().flat_map(shape)
 }
 
 fn all(lanes: u32) -> u64 {
@@ -118,9 +125,9 @@ fn printf(client: &RpcClient, opcode: u32, stream: Option<u64>, format: &str, ar
 
 #[test]
 fn lanes_of_waves_of_any_width_print_their_lines_whole() {
-    for layout in Layout::KNOWN {
-        for lanes in [1, 32, 64] {
-            let host = host_of(Server::without_device(), layout, 4, lanes);
+    for lanes in [1, 32, 64] {
+        for shape in shapes(4, lanes) {
+            let host = host_of(Server::without_device(), shape);
             let texts: Vec<String> = (0..lanes).map(|lane| format!("lane {lane} of {lanes}: {}", "x".repeat(lane as usize * 7))).collect();
             let mut port = host.client.open(LIBC_WRITE_TO_STDOUT_NEWLINE, all(lanes));
             port.send_n(|lane| texts[lane as usize].as_bytes());
@@ -146,8 +153,8 @@ fn lanes_that_do_not_take_part_are_not_asked() {
 
 #[test]
 fn threads_call_all_at_once_and_no_call_is_lost() {
-    for layout in Layout::KNOWN {
-        let host = host_of(Server::without_device(), layout, 3, 32);
+    for shape in shapes(3, 32).chain(shapes(40, 32)) {
+        let host = host_of(Server::without_device(), shape);
         let sum = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for thread in 0..8 {
@@ -170,8 +177,8 @@ fn threads_call_all_at_once_and_no_call_is_lost() {
 
 #[test]
 fn bytes_of_any_length_come_back_as_they_were_sent() {
-    let host = host(Server::without_device(), 64);
-    for longest in [0usize, 1, 55, 56, 57, 119, 120, 121, 5000] {
+    let hosts: Vec<_> = shapes(4, 64).map(|shape| host_of(Server::without_device(), shape)).collect();
+    for (host, longest) in hosts.iter().flat_map(|host| [0usize, 1, 55, 56, 57, 119, 120, 121, 5000].map(|longest| (host, longest))) {
         let bytes: Vec<Vec<u8>> = (0..64).map(|lane| (0..longest.saturating_sub(lane)).map(|i| (i * 31 + lane) as u8).collect()).collect();
         let mut port = host.client.open(LIBC_TEST_STREAM, u64::MAX);
         port.send_n(|lane| &bytes[lane as usize]);
@@ -181,8 +188,8 @@ fn bytes_of_any_length_come_back_as_they_were_sent() {
 
 #[test]
 fn packets_go_either_way_in_the_order_of_llvm_s_test() {
-    let host = host(Server::without_device(), 1);
-    for ends_with_receive in [false, true] {
+    let hosts: Vec<_> = shapes(4, 1).map(|shape| host_of(Server::without_device(), shape)).collect();
+    for (host, ends_with_receive) in hosts.iter().flat_map(|host| [false, true].map(|ends| (host, ends))) {
         let mut port = host.client.open(LIBC_TEST_INTERFACE, 1);
         port.send_words(|_| [ends_with_receive.into()]);
         port.send_words(|_| [10]);
@@ -198,8 +205,9 @@ fn packets_go_either_way_in_the_order_of_llvm_s_test() {
         } else {
             assert_eq!(port.recv_word(), [43]);
         }
+        drop(port);
+        assert_eq!(asked(&host.client, LIBC_TEST_INCREMENT, [1]), 2);
     }
-    assert_eq!(asked(&host.client, LIBC_TEST_INCREMENT, [1]), 2);
 }
 
 #[test]
@@ -495,37 +503,169 @@ fn mailboxes_that_are_neither_0_nor_1_say_nothing() {
 
 #[test]
 fn clients_of_buffers_that_are_removed_are_not_left_in_the_middle() {
+    for shape in shapes(4, 1) {
+        let host = host_of(Server::without_device(), shape);
+        let mut port = host.client.open(LIBC_TEST_INTERFACE, 1);
+        port.send_words(|_| [0]);
+        port.send_words(|_| [1]);
+        host.server.remove_buffer(&host.buffer).unwrap();
+        // What had come was answered.
+        assert_eq!(port.recv_word(), [2]);
+    }
+}
+
+/// LLVM's objects of the host's side, as far as the callback below uses them.
+#[repr(C)]
+struct LlvmProcess {
+    ports: u64,
+    inbox: *const AtomicU32,
+    outbox: *const AtomicU32,
+    headers: u64,
+    packets: *const AtomicU64,
+}
+
+#[repr(C)]
+struct LlvmPort {
+    process: *const LlvmProcess,
+    mask: u64,
+    lanes: u32,
+    index: u32,
+    out: u32,
+    receive: bool,
+    owns: bool,
+}
+
+/// Adds 1 to what comes, three times, as code does that is written with LLVM's header: it waits for the client itself.
+fn adds_three_times(port: *mut std::ffi::c_void, lanes: u32) -> u32 {
+    // SAFETY: the port and its process as the server makes them, for the length of the call; its arrays have a word for
+    // each port, and a packet for each lane of it. All of them are accessed atomically.
+    unsafe {
+        let port = &mut *port.cast::<LlvmPort>();
+        let process = &*port.process;
+        assert_eq!((lanes, port.lanes, port.owns, port.receive), (1, 1, true, false));
+        let (inbox, outbox) = (&*process.inbox.add(port.index as usize), &*process.outbox.add(port.index as usize));
+        let word = &*process.packets.add(8 * port.index as usize);
+        for round in 0..3 {
+            while round > 0 && inbox.load(Ordering::Relaxed) == port.out {
+                std::thread::sleep(std::time::Duration::from_micros(10));
+            }
+            std::sync::atomic::fence(Ordering::Acquire);
+            word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            port.out ^= 1;
+            std::sync::atomic::fence(Ordering::Release);
+            outbox.store(port.out, Ordering::Relaxed);
+        }
+        port.owns = false;
+    }
+    0
+}
+
+#[test]
+fn a_callback_waits_for_its_client_by_llvm_s_own_code_and_others_go_on() {
+    for window in [false, true] {
+        let shape = RpcShape { layout: Layout::KNOWN[0], ports: 20, lanes: 1, window };
+        let host = host_of(Server::without_device().rpc_callback(adds_three_times), shape);
+        std::thread::scope(|scope| {
+            for first in [10, 1000, 100_000] {
+                let client = &host.client;
+                scope.spawn(move || {
+                    for call in 0..20 {
+                        let mut port = client.open(0x7a00_0001, 1);
+                        let mut value = first + call;
+                        for _ in 0..3 {
+                            port.send_words(|_| [value]);
+                            assert_eq!(port.recv_word(), [value + 1]);
+                            value += 10;
+                        }
+                        drop(port);
+                        assert_eq!(asked(client, LIBC_TEST_INCREMENT, [call]), call + 1);
+                    }
+                });
+            }
+        });
+        assert!(host.server.collect().is_success());
+    }
+}
+
+/// A kernel, as one pass of a profiler runs it: calls on several ports, with odd and even numbers of exchanges.
+fn pass(client: &RpcClient, file: u64) {
+    std::thread::scope(|scope| {
+        let held: Vec<_> = (0..5).map(|n| (n, client.open(LIBC_TEST_INCREMENT, 1))).collect();
+        for (n, mut port) in held {
+            scope.spawn(move || {
+                port.send_words(|_| [n]);
+                assert_eq!(port.recv_word(), [n + 1]);
+            });
+        }
+    });
+    assert_eq!(sent(client, LIBC_WRITE_TO_STDOUT_NEWLINE, b"once in each pass"), 18);
+    assert_eq!(fwrite(client, file, b"x"), 1);
+}
+
+#[test]
+fn kernels_that_a_profiler_runs_again_are_served_as_the_first_time() {
+    for shape in shapes(40, 1) {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host_of(Server::without_device().dir(folder.path(), "/data", Access::ReadWrite).unwrap(), shape);
+        let file = fopen(&host.client, "/data/a", "w");
+        pass(&host.client, file);
+        let image = host.client.image();
+        for from_behind in [false, true, false] {
+            pass(&host.client, file);
+            host.client.put_back(&image, from_behind);
+        }
+        pass(&host.client, file);
+        assert!(host.server.collect().is_success());
+        assert_eq!(host.out.text(), "once in each pass\n".repeat(5));
+        assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"xxxxx");
+    }
+}
+
+#[test]
+fn a_device_that_writes_marks_keeps_nobody_waiting_for_ever() {
     let host = host(Server::without_device(), 1);
-    let mut port = host.client.open(LIBC_TEST_INTERFACE, 1);
-    port.send_words(|_| [0]);
-    port.send_words(|_| [1]);
-    host.server.remove_buffer(&host.buffer).unwrap();
-    // What had come was answered.
-    assert_eq!(port.recv_word(), [2]);
+    assert_eq!(asked(&host.client, LIBC_TEST_INCREMENT, [1]), 2);
+    host.client.write_mark(77);
+    // The mark behind stays: nobody puts memory back.
+    assert_eq!(asked(&host.client, LIBC_TEST_INCREMENT, [2]), 3);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // With a port that has always something new, too.
+            let write = |mark| {
+                host.client.write_mark(mark);
+                host.client.outbox(3).store(host.client.inbox(3).load(Ordering::Relaxed) ^ 1, Ordering::Relaxed);
+            };
+            (0..).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(write);
+        });
+        host.server.remove_buffer(&host.buffer).unwrap();
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
     /// Words anywhere in the memory, among them plausible ones, and an honest client on a port that nobody else writes.
     #[test]
     fn a_client_that_writes_what_it_likes_keeps_no_other_from_being_served(
         writes in proptest::collection::vec((any::<u16>(), prop_oneof![
             Just(0), Just(1), Just(1u64 << 32), Just(1 << 63), Just(u64::MAX), (0u64..30).prop_map(|n| 0x6300_0000 | n), any::<u64>(),
-        ], any::<bool>()), 1..200)
+        ], any::<bool>()), 1..200),
+        window in any::<bool>(),
     ) {
-        let host = host_of(Server::without_device(), Layout::KNOWN[0], 4, 1);
+        let host = host_of(Server::without_device(), RpcShape { layout: Layout::KNOWN[0], ports: 4, lanes: 1, window });
         (0..3).for_each(|port| host.client.occupy(port));
         let areas = Layout::KNOWN[0].areas(4, 1);
-        let honest = [areas.to_client + 12, areas.to_host + 12].map(|at| at / 8);
+        let honest = [host.client.inbox_at() + 12, areas.to_host + 12].map(|at| at / 8);
         let header = (areas.headers + 48) / 8..(areas.headers + 64) / 8;
         let packet = (areas.packets + 192) / 8..(areas.packets + 256) / 8;
         for (n, (place, value, flips)) in writes.into_iter().enumerate() {
-            let place = usize::from(place) % host.client.words().len();
+            let place = usize::from(place) % host.client.places();
             if honest.contains(&place) {
                 // Half of it is another port's.
                 host.client.outbox(2).store(value as u32, Ordering::Relaxed);
             } else if !header.contains(&place) && !packet.contains(&place) {
-                host.client.words()[place].store(value, Ordering::Relaxed);
+                host.client.place(place).store(value, Ordering::Relaxed);
             }
             if flips {
                 host.client.outbox(n as u32 % 3).fetch_xor(1, Ordering::Relaxed);
