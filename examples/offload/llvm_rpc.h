@@ -154,6 +154,13 @@ class Port {
         received = false;
     }
 
+    void send(const Packet &whole) {
+        own();
+        packet() = whole;
+        give();
+        received = false;
+    }
+
     Packet receive() {
         if (received)
             give();

@@ -9,7 +9,7 @@ use std::process::Command;
 const COMPILERS: [(&str, &[&str], &str); 2] = [("GCC", &["g++"], "-std=c++17"), ("CLANG", &["clang++-22", "clang++"], "-std=c++20")];
 
 /// Sources, and how far they are optimised.
-const SOURCES: [(&str, &str, &str); 9] = [
+const SOURCES: [(&str, &str, &str); 11] = [
     ("ADD42", "examples/cuda/add42.cu", "-O1"),
     ("KERNELS", "examples/cuda/behaviours.cu", "-O1"),
     ("TWINS", "tests/cpp/cpp/twins.cu", "-O1"),
@@ -20,13 +20,15 @@ const SOURCES: [(&str, &str, &str); 9] = [
     ("WHOLE", "tests/cpp/cpp/whole.cu", "-O1"),
     ("ASSERTS", "tests/cpp/cpp/asserts.cu", "-O1"),
     ("CONTINUE", "tests/cpp/cpp/asserts_continue.cu", "-O1"),
+    ("RPC", "tests/cpp/cpp/llvm_rpc.cu", "-O1"),
+    ("RPC_WIRE", "tests/cpp/cpp/llvm_rpc_wire.cc", "-O1"),
 ];
 
 fn main() {
     hostcall_build::program("kernels").emit();
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../..");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says it"));
-    for watched in ["include", "examples/cuda", "examples/asserts", "tests/cpp/cpp"] {
+    for watched in ["include", "examples/cuda", "examples/asserts", "examples/offload", "tests/cpp/cpp"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     // Each takes a processor for a minute, while others have little left to build.
@@ -58,7 +60,10 @@ fn compile(compiler: &str, options: &[&str], root: &Path, source: &str, image: &
     let mut command = Command::new(compiler);
     command.args(options).args(["-x", "c++", "-g1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]);
     command.args(["-DHOSTCALL_SIM", "-fno-exceptions", "-fno-rtti", "-nostdlib"]);
-    command.arg("-I").arg(root.join("include/asserts")).arg("-I").arg(root.join("include")).arg(root.join(source)).arg("-o").arg(image);
+    for folder in ["include/asserts", "include", "crates/hostcall-offload-api/include", "examples/offload"] {
+        command.arg("-I").arg(root.join(folder));
+    }
+    command.arg(root.join(source)).arg("-o").arg(image);
     let output = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
     assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
 }

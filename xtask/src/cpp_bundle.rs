@@ -6,15 +6,16 @@ use hostcall_idl::generate::{Language, Namespace, generate};
 use xshell::{Shell, cmd};
 
 /// Sources of kernels, and where their cubins go.
-const KERNELS: [(&str, &str); 4] = [
+const KERNELS: [(&str, &str); 5] = [
     ("examples/cuda/behaviours.cu", "behaviours"),
     ("tests/cpp/cpp/twins.cu", "twins"),
     ("bench/kernels/bench.cu", "bench"),
     ("tests/cpp/cpp/packets.cu", "packets"),
+    ("tests/cpp/cpp/llvm_rpc.cu", "rpc"),
 ];
 
 /// Their tests.
-const TESTS: [&str; 4] = ["cpp_behaviours", "cpp_streams", "packets", "rust_behaviours"];
+const TESTS: [&str; 5] = ["cpp_behaviours", "cpp_streams", "packets", "rust_behaviours", "llvm_rpc"];
 
 /// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own
 /// compilers take.
@@ -24,7 +25,9 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         cubins(sh, source, &format!("{to}/{kind}"))?;
     }
     let names = TESTS.map(|name| format!("--test={name}"));
-    let json = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics --package hostcall-cpp-tests {names...}").read()?;
+    let rate = "llvm_rpc_rate";
+    let package = ["--package=hostcall-cpp-tests", "--example", rate];
+    let json = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {package...} {names...}").read()?;
     for name in TESTS {
         let tests = super::bundle::executable(&json, name).with_context(|| format!("cargo built no {name}"))?;
         // A folder has the kernels of that name.
@@ -32,6 +35,8 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
         sh.copy_file(tests, format!("{to}/{test}"))?;
         cmd!(sh, "strip {to}/{test}").quiet().run().context("needs binutils")?;
     }
+    sh.copy_file(crate::target_directory().join("release/examples").join(rate), &to)?;
+    cmd!(sh, "strip {to}/{rate}").quiet().run()?;
     packet_rates(sh, &to)?;
     hosts(sh, &to)
 }

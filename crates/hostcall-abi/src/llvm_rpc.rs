@@ -14,6 +14,10 @@
 /// The name of the client in a program.
 pub const CLIENT_SYMBOL: &str = "__llvm_rpc_client";
 
+/// Bytes of the object that a client has which was recompiled over our own wire (`include/hostcall_rpc.h`): it shares
+/// no memory, and nothing is written into it.
+pub const RECOMPILED_CLIENT_BYTES: usize = 8;
+
 /// Bytes of a packet: of one lane, in one exchange.
 pub const PACKET_BYTES: usize = 64;
 /// 64-bit words of a packet.

@@ -122,6 +122,31 @@ macro_rules! builtin_services {
             /// A lane ends the kernel at once.
             fn abort(block: [u32; 3], thread: [u32; 3]) -> ();
         }
+
+        /// Sessions of programs that were compiled with `include/hostcall_rpc.h` in the place of LLVM's `rpc.h`: what a
+        /// lane sends and gets is the row of packets that it is there, see `hostcall_abi::llvm_rpc`. A session that
+        /// waits for the lane's next call has a number; 0 begins one, and says that it is over.
+        #[$service]
+        pub trait LlvmRpc {
+            /// A packet of the lane's, and one for it: `(session, packet)`.
+            fn packet(session: u32, opcode: u32, packet: [u64; 8]) -> (u32, [u64; 8]);
+            /// The same for two of the lane's.
+            fn pair(session: u32, opcode: u32, packets: [u64; 16]) -> (u32, [u64; 8]);
+            /// Packets of the lane's, behind which bytes of a string go on; the last packet is filled up with zeros.
+            /// First come bytes of a string for the lane, without the rest of their last packet, and behind it
+            /// packets. `wants`: whether the lane needs one.
+            fn exchange(
+                session: u32,
+                opcode: u32,
+                wants: bool,
+                packets: &[u8],
+                string: &[u8],
+                string_back: &mut [u8],
+                packets_back: &mut [u8],
+            ) -> u32;
+            /// The last packets of the lane's, which closes its port.
+            fn close(session: u32, opcode: u32, packets: &[u8]);
+        }
     };
 }
 

@@ -103,7 +103,7 @@ mod wire;
 
 #[cfg(not(hostcall_device))]
 pub use {
-    builtin::{Builtins, Console, ConsoleError, Input, Sink},
+    builtin::{Builtins, Console, ConsoleError, Input, RpcSession, Sink},
     fleet::Fleet,
     hostcall_abi::{CallError, Callee, Plain, Status},
     hostcall_error::{Forked, Local, Origin},

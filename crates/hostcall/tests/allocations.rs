@@ -6,8 +6,9 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use hostcall::__private::{Geometry, PortBuffer};
-use hostcall::test_utils::{Sweeper, fixed_service};
-use hostcall::{Batch, DeferredBatch, Definition, Failure, Service};
+use hostcall::test_utils::{RpcClient, RpcShape, Sweeper, fixed_service};
+use hostcall::{Batch, DeferredBatch, Definition, Device, Failure, Server, Service};
+use hostcall_abi::llvm_rpc::{Layout as ClientLayout, opcode};
 use hostcall_abi::{Flags, Tag};
 
 thread_local! {
@@ -120,4 +121,41 @@ fn a_million_messages_that_were_kept_leave_nothing_behind() {
     assert!(allocations <= 8 * messages, "{allocations} allocations for {messages} messages");
     // A list or a table may have grown.
     assert!(left.abs() < 1 << 16, "{left} bytes more after {messages} messages");
+}
+
+#[test]
+fn a_session_of_llvm_s_wire_that_one_packet_answers_allocates_nothing() {
+    const COUNT: u32 = 0x7800_0001;
+    let device = Device::open("sim").unwrap();
+    // What the only serving thread has allocated.
+    let count = |mut session: hostcall::RpcSession| async move {
+        session.recv().await;
+        session.send(|_| [COUNTS.get().0, 0, 0, 0, 0, 0, 0, 0]).await;
+    };
+    let server = Server::builder(&device).threads(1).rpc(COUNT, count).start().unwrap();
+    let buffer = server.add_buffer(PortBuffer::in_process(Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(1, 32) }).unwrap());
+    let shape = RpcShape { layout: ClientLayout::KNOWN[0], ports: 4, lanes: 32, window: true };
+    let client = RpcClient::served(&server, &buffer, shape, 1 << 20);
+    let _awake = server.keep_awake();
+    let asked = |opcode, word| {
+        let mut port = client.open(opcode, 1);
+        port.send_words(|_| [word]);
+        port.recv_word()[0]
+    };
+    let allocations_of = |times: u64| {
+        let before = asked(COUNT, 0);
+        for i in 0..times {
+            client.open(opcode::LIBC_NOOP, 1).send_words(|_| [i]);
+            assert_eq!(asked(opcode::LIBC_TEST_INCREMENT, i), i + 1);
+            let memory = asked(opcode::LIBC_MALLOC, 1000);
+            assert_ne!(memory, 0);
+            client.open(opcode::LIBC_FREE, 1).send_words(|_| [memory]);
+        }
+        asked(COUNT, 0) - before
+    };
+    // What grows with the first calls has grown.
+    allocations_of(100);
+    let of_counting = allocations_of(0);
+    assert!(of_counting > 0, "a handler's session is allocated");
+    assert_eq!(allocations_of(1000), of_counting);
 }

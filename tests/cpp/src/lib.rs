@@ -73,6 +73,22 @@ pub fn whole_images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_WHOLE_IMAGES")
 }
 
+/// The same of kernels in the names of LLVM's `rpc.h`, over our own wire; on a GPU from `HOSTCALL_RPC_CUBINS`.
+///
+/// # Panics
+/// When there should be cubins, and there are none.
+pub fn rpc_images() -> Vec<(String, PathBuf)> {
+    if on_simulator() {
+        return present([("g++", env!("HOSTCALL_CPP_RPC_GCC")), ("clang++", env!("HOSTCALL_CPP_RPC_CLANG"))]);
+    }
+    cubins("HOSTCALL_RPC_CUBINS")
+}
+
+/// The simulator's images of the same text over LLVM's wire.
+pub fn rpc_wire_images() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_RPC_WIRE_GCC")), ("clang++", env!("HOSTCALL_CPP_RPC_WIRE_CLANG"))])
+}
+
 /// The simulator's images of kernels that assert and print.
 pub fn assert_images() -> Vec<(String, PathBuf)> {
     present([("g++", env!("HOSTCALL_CPP_ASSERTS_GCC")), ("clang++", env!("HOSTCALL_CPP_ASSERTS_CLANG"))])

@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 }
 
 /// The sources that everything has to compile.
-const SOURCES: [&str; 3] = ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu", "tests/cpp/cpp/twins.cu"];
+const SOURCES: [&str; 4] = ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu", "tests/cpp/cpp/twins.cu", "tests/cpp/cpp/llvm_rpc.cu"];
 
 /// A kernel with one call, for what it weighs.
 const SCALAR: &str = "#include \"services.cuh\"
@@ -26,7 +26,7 @@ HOSTCALL_KERNEL(aborting, float* y) { y[0] = Host::add42(y[0]); Host::nothing();
 
 /// Whether a source takes a compiler seconds: it is compiled for some architectures, the others for all.
 fn is_large(source: &Path) -> bool {
-    source.ends_with("behaviours.cu") || source.ends_with("twins.cu")
+    ["behaviours.cu", "twins.cu", "llvm_rpc.cu"].iter().any(|large| source.ends_with(large))
 }
 
 fn clang() -> Option<&'static str> {
@@ -182,6 +182,22 @@ fn nvcc_compiles_both_passes_without_a_warning() {
             run(command.arg(source).arg("-o").arg(dir.path().join("image.o")));
         }
     }
+}
+
+/// The program at the start of a section of docs/guide/llvm-rpc.md, with one of the two lines that name a header.
+#[test]
+fn the_program_of_the_guide_compiles_with_the_line_that_it_changes() {
+    let page = std::fs::read_to_string(root().join("docs/guide/llvm-rpc.md")).expect("the page");
+    let section = page.split("## Recompiled: one exchange").nth(1).expect("the section");
+    let program = section.split("```cpp").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    assert!(program.contains("#include \"shared/rpc.h\"") && program.contains("#include \"hostcall_rpc.h\""), "{program}");
+    let program: String = program.lines().filter(|line| !line.contains("shared/rpc.h")).map(|line| format!("{line}\n")).collect();
+    let (dir, Some(toolkit)) = (tempfile::tempdir().expect("a directory"), toolkit()) else { return };
+    let source = dir.path().join("sum.cu");
+    std::fs::write(&source, program).expect("a source");
+    let mut command = strict(toolkit.join("bin/nvcc"), "c++17");
+    command.args(["-arch=sm_90", "-O3", "-cubin", "-Werror=all-warnings"]);
+    run(command.arg(&source).arg("-o").arg(dir.path().join("image.cubin")));
 }
 
 #[test]

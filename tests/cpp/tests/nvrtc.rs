@@ -40,12 +40,14 @@ fn installed(file: &str) -> Option<PathBuf> {
 /// The parts of the header, and the stubs: names, and what is in them.
 fn headers() -> (Vec<CString>, Vec<CString>) {
     let include = root().join("include");
-    let mut names = ["hostcall.cuh", "hostcall_abi.h", "hostcall_assert.cuh"].map(str::to_owned).to_vec();
+    let mut names = ["hostcall.cuh", "hostcall_abi.h", "hostcall_assert.cuh", "hostcall_rpc.h"].map(str::to_owned).to_vec();
     let parts = std::fs::read_dir(include.join("hostcall")).expect("the parts of the header");
     names.extend(parts.map(|part| format!("hostcall/{}", part.expect("a part").file_name().display())));
     let mut texts: Vec<CString> = names.iter().map(|name| c(read(include.join(name)))).collect();
     names.push("services.cuh".to_owned());
     texts.push(c(read(root().join("examples/cuda/services.cuh"))));
+    names.push("llvm_rpc_body.h".to_owned());
+    texts.push(c(read(root().join("tests/cpp/cpp/llvm_rpc_body.h"))));
     names.push("embedding.cuh".to_owned());
     texts.push(c(read(root().join("examples/asserts/embedding.cuh"))));
     (names.into_iter().map(c).collect(), texts)
@@ -64,7 +66,11 @@ extern "C" __global__ void embedding(float* out, const float* table, const long 
 /// Compiles an example; the PTX. Nothing may be said about it.
 fn ptx(nvrtc: &Library, source: &str, options: &[&str]) -> String {
     let (names, texts) = headers();
-    let text = if source == "asserts.cu" { c(ASSERTS) } else { c(read(root().join("examples/cuda").join(source))) };
+    let text = match source {
+        "asserts.cu" => c(ASSERTS),
+        "llvm_rpc.cu" => c(read(root().join("tests/cpp/cpp").join(source))),
+        _ => c(read(root().join("examples/cuda").join(source))),
+    };
     let options: Vec<CString> = options.iter().map(|option| c(*option)).collect();
     let pointers = |all: &[CString]| all.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
     // SAFETY: the functions of `nvrtc.h`, with its types; every array has as many elements as is said, and lives until
@@ -106,6 +112,7 @@ fn the_newest_compiles_headers_that_are_given_by_name() {
     ptx(&nvrtc, "add42.cu", &["--std=c++17", "--gpu-architecture=compute_90"]);
     ptx(&nvrtc, "asserts.cu", &["--std=c++17", "--gpu-architecture=compute_90"]);
     ptx(&nvrtc, "behaviours.cu", &["--std=c++20", "--gpu-architecture=compute_90"]);
+    ptx(&nvrtc, "llvm_rpc.cu", &["--std=c++17", "--gpu-architecture=compute_90"]);
 }
 
 #[test]

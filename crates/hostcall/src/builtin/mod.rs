@@ -31,10 +31,13 @@ use crate::rpc::Callback;
 use crate::service::Service;
 use crate::tenant::{Keeper, Tenant};
 use context::Context;
+use llvm_libc::handlers::Handlers;
+use llvm_libc::recompiled::{self, Recompiled};
 
 #[cfg(feature = "test-utils")]
 pub(crate) use console::pieces_alone;
 pub use console::{Console, ConsoleError, Sink};
+pub use llvm_libc::handlers::RpcSession;
 pub use standard::Input;
 
 /// The built-in services of one server, and the state they share.
@@ -47,11 +50,15 @@ pub struct Builtins {
     standard: standard::Standard,
     /// Who is asked for opcodes of LLVM's wire that nobody here knows.
     rpc_callback: Option<Callback>,
+    /// Those whose handlers the user has given.
+    rpc_handlers: Handlers,
+    /// Programs whose clients of LLVM's `rpc.h` were recompiled.
+    recompiled: Arc<Recompiled>,
 }
 
 impl std::fmt::Debug for Builtins {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { policy, context, console, files, standard, rpc_callback: _ } = self;
+        let Self { policy, context, console, files, standard, rpc_callback: _, rpc_handlers: _, recompiled: _ } = self;
         let mut shown = f.debug_struct("Builtins");
         shown.field("policy", policy).field("context", context).field("console", console).field("files", files);
         shown.field("standard", standard).finish_non_exhaustive()
@@ -67,7 +74,14 @@ impl Builtins {
         let context = Context::new(policy.limits);
         let files = Arc::new(table::FileTable::new(policy.limits.open_files));
         let standard = standard::Standard::new(policy.limits.waits);
-        Self { policy: Arc::new(policy), context, console: Arc::new(console), files, standard, rpc_callback: None }
+        let (policy, console, recompiled) = (Arc::new(policy), Arc::new(console), Arc::default());
+        Self { policy, context, console, files, standard, rpc_callback: None, rpc_handlers: Handlers::default(), recompiled }
+    }
+
+    /// With handlers for opcodes of LLVM's wire.
+    pub(crate) fn rpc_handlers(mut self, handlers: Handlers) -> Self {
+        self.rpc_handlers = handlers;
+        self
     }
 
     /// With somebody who is asked for opcodes of LLVM's wire that nobody here knows.
@@ -99,6 +113,7 @@ impl Builtins {
         all.extend(clock::services(&self.context));
         all.extend(environment::services(&self.context, &self.policy));
         all.extend(process::services(&self.context));
+        all.extend(recompiled::services(&self.context, &self.recompiled));
         all.extend(self.standard.services(&self.context, &self.policy, &self.files, &self.console));
         all
     }
@@ -115,7 +130,8 @@ impl Builtins {
 impl Keeper for Builtins {
     /// Writes what a program has begun to print, closes what it has open, and ends its calls that wait.
     fn let_go(&self, tenant: &Tenant) {
-        let keepers: [&dyn Keeper; 3] = [&*self.console, &*self.files, &self.standard];
+        // First those that use the others.
+        let keepers: [&dyn Keeper; 4] = [&*self.recompiled, &*self.console, &*self.files, &self.standard];
         keepers.into_iter().for_each(|keeper| keeper.let_go(tenant));
     }
 }

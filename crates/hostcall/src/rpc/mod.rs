@@ -9,51 +9,42 @@
 //! run; what may block goes on in the same pool. The client belongs to the port buffer of its program: the same report,
 //! budgets, open files and end. What the opcodes mean is the affair of who [serves](Serves) them.
 //!
+//! Clients that were recompiled over our own wire have the same sessions, which come as calls of a service:
+//! [`recorded`].
+//!
 //! The device is not trusted. What it writes is read once and decided on a copy; how much a session may keep is a
-//! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after [`EXCHANGES`]. A client
-//! that breaks the protocol gets answers that make no sense, on the ports on which it does so.
+//! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after
+//! [`session::EXCHANGES`]. A client that breaks the protocol gets answers that make no sense, on the ports on which it
+//! does so.
 //!
 //! What a session gives back to its client, the thread that polls it tells the client behind that, of several ports at
 //! once: the mailboxes may lie in a window, whose fences wait for what is on its way ([`Telling`]).
 
 mod inbox;
+mod mailboxes;
 mod memory;
 mod port;
 mod put_back;
+mod recorded;
 mod scan;
+mod session;
 
 use std::fmt;
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::task::{Context, Waker};
 
 use memory::Home;
 pub(crate) use memory::{Extent, Memory, Packet, Shape};
 pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
-use port::{TURN, Turn};
+pub(crate) use recorded::{Asked, Refused, Sessions};
+pub(crate) use session::{Serves, Session};
+
+use mailboxes::Mailboxes;
 use put_back::{Marks, Step};
 use scan::LOT;
+use session::{Turned, run, turn};
 
 use crate::record::stats::Padded;
-
-/// Exchanges of one session in one turn.
-const EXCHANGES: u32 = 32;
-
-/// The host's side of what a client does with a port, from its `open` to its `close`.
-pub(crate) type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Who knows what opcodes mean.
-pub(crate) trait Serves: Send + Sync {
-    /// A session for what a client has opened a port for; `None` if that is over, because nothing had to be waited
-    /// for.
-    fn session(&self, port: Port, opcode: u32) -> Option<Session>;
-
-    /// The client's program has ended.
-    fn end(&self);
-}
 
 /// What serves a port.
 enum Slot {
@@ -130,13 +121,6 @@ impl fmt::Debug for Rpc {
     }
 }
 
-/// How a turn of a session ended.
-enum Turned {
-    Over,
-    Waits(Session),
-    WantsToBlock(Session),
-}
-
 /// A session that goes on on a thread of the pool.
 pub(crate) struct Away {
     rpc: Arc<Rpc>,
@@ -155,34 +139,6 @@ impl Away {
         drop(telling);
         rpc.put_back(port, turned);
     }
-}
-
-/// A turn of a session.
-fn run(session: Session, may_block: bool) -> Turned {
-    turn(may_block, move || Some(session))
-}
-
-/// A turn of a session that may have to begin. Who calls this tells the client.
-fn turn(may_block: bool, session: impl FnOnce() -> Option<Session>) -> Turned {
-    TURN.set(Turn { may_block, exchanges: EXCHANGES, wants_to_block: false, tells: true });
-    // Unwind safety: a session that has panicked is dropped, and its client goes on.
-    let polled = catch_unwind(AssertUnwindSafe(move || {
-        let mut session = session()?;
-        let is_over = session.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
-        (!is_over).then_some(session)
-    }));
-    let Turn { wants_to_block, .. } = TURN.replace(Turn::NONE);
-    match polled {
-        Ok(Some(session)) if wants_to_block => Turned::WantsToBlock(session),
-        Ok(Some(session)) => Turned::Waits(session),
-        Ok(None) | Err(_) => Turned::Over,
-    }
-}
-
-/// Runs what waits for nothing but packets that have come: a session that is over in its first turn.
-pub(crate) fn at_once(session: impl Future<Output = ()>) {
-    let polled = pin!(session).poll(&mut Context::from_waker(Waker::noop()));
-    debug_assert!(polled.is_ready(), "a session that waits has to be kept");
 }
 
 impl Rpc {
@@ -302,7 +258,7 @@ impl Rpc {
                 self.memory.acquire();
                 let (mask, opcode) = self.memory.header(port);
                 turn(false, || {
-                    let session = self.serves.session(Port::new(home.clone(), port, mask), opcode);
+                    let session = self.serves.session(Mailboxes::new(home.clone(), port, mask).into(), opcode);
                     session.inspect(|_| telling.tell())
                 })
             }

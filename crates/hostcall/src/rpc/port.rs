@@ -1,18 +1,22 @@
 //! A port while the host serves what a client has opened it for.
 //!
-//! A *session* is the host's side of one `open` to `close` of the client's: a future, whose only waits are for the
-//! packets to become the host's, and for a thread that may block. It is polled by whoever finds that its packets are.
+//! A *session* is the host's side of one `open` to `close` of the client's: a future, whose only waits are for what the
+//! client sends, for the client to take what is sent to it, and for a thread that may block. It is polled by whoever
+//! finds that the client has done its part. What it reads and writes is an [`Exchange`].
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 use hostcall_abi::llvm_rpc::{PACKET_BYTES, PACKET_WORDS};
 
-use super::memory::{Home, Memory, Packet};
-use crate::record::stats::Padded;
+use super::mailboxes::Mailboxes;
+use super::memory::Packet;
+use super::recorded::Recorded;
+use super::session::Session;
 use crate::tenant::{Claim, Tenant, Thing};
 
 /// Bytes that come with the size, in the first packet of several.
@@ -66,6 +70,16 @@ pub(crate) struct Quota {
     pub(crate) most: u64,
 }
 
+impl Quota {
+    /// Bytes that are kept for a program at a time, if nothing less is allowed it.
+    const MOST: u64 = 256 << 20;
+
+    /// Of a program that is allowed so many bytes on their way.
+    pub(crate) fn new(tenant: &Arc<Tenant>, allowed: u64) -> Self {
+        Self { tenant: tenant.clone(), most: allowed.min(Self::MOST) }
+    }
+}
+
 /// Bytes that a lane sends.
 #[derive(Debug, Default)]
 pub(crate) struct Bytes {
@@ -88,8 +102,9 @@ impl Bytes {
         self.whole()?.split(|byte| *byte == 0).next()
     }
 
-    fn push(&mut self, quota: &Quota, packet: &[u64], at: u64) {
-        let left = self.size.saturating_sub(at).min(8 * packet.len() as u64) as usize;
+    /// Takes what comes at a place of the whole, as far as it belongs to it.
+    fn push(&mut self, quota: &Quota, bytes: &[u8], at: u64) {
+        let left = self.size.saturating_sub(at).min(bytes.len() as u64) as usize;
         if self.cut || left == 0 {
             return;
         }
@@ -106,115 +121,139 @@ impl Bytes {
             }
             self.data.reserve_exact(more);
         }
-        let bytes = packet.iter().flat_map(|word| word.to_ne_bytes());
-        self.data.extend(bytes.take(left));
+        self.data.extend_from_slice(&bytes[..left]);
     }
 }
-
-/// LLVM's own object of a port on the host's side, `rpc::Port<true>`.
-#[repr(C)]
-struct LlvmPort {
-    process: *mut u64,
-    lane_mask: u64,
-    lane_size: u32,
-    index: u32,
-    out: u32,
-    receive: bool,
-    owns_buffer: bool,
-}
-
-const _: () = assert!(size_of::<LlvmPort>() == 32 && std::mem::offset_of!(LlvmPort, owns_buffer) == 29);
 
 /// Who serves ports by LLVM's own header: a function that gets an `rpc::Server::Port` and how many lanes it has, and
 /// returns an `rpc::Status`.
 pub(crate) type Callback = Arc<dyn Fn(*mut c_void, u32) -> u32 + Send + Sync>;
 
-/// A port that a client has opened.
-pub(crate) struct Port {
-    home: Arc<Padded<Home>>,
-    index: u32,
-    mask: u64,
-    /// Whether the packets are the host's.
-    owns: bool,
-    /// Whether what was received last has not been given back.
-    received: bool,
+/// What a session reads and writes: a client's side of one `open` to `close`.
+pub(crate) trait Exchange: Send + Sync {
+    /// The lanes that have opened it.
+    fn mask(&self) -> u64;
+
+    /// Lanes that it has packets for.
+    fn width(&self) -> usize;
+
+    /// The share of the client's ports that it belongs to.
+    fn share(&self) -> usize {
+        0
+    }
+
+    /// Whether a session that begins now waits neither for what the client sends first nor to answer it.
+    fn has_come(&self) -> bool;
+
+    /// Whether what the client sends next is there: `packet` then gives it.
+    fn receives(&mut self) -> bool;
+
+    /// What a lane has sent: a copy of what is there now.
+    fn packet(&self, lane: u32) -> Packet;
+
+    /// Whether packets can be put.
+    fn sends(&mut self) -> bool;
+
+    /// Puts what a lane gets.
+    fn put(&mut self, lane: u32, packet: &Packet);
+
+    /// The packets of all lanes have been put.
+    fn sent(&mut self);
+
+    /// Takes as many whole packets of the only lane's as are there at once, but for what is more than so many bytes;
+    /// how many bytes. 0: they come one by one.
+    fn take_ahead(&mut self, _most: u64, _take: &mut dyn FnMut(&[u8])) -> u64 {
+        0
+    }
+
+    /// Lets somebody serve it who knows LLVM's own object of a port: what is returned. `None`: there is no such object.
+    fn served_by(&mut self, _callback: &Callback) -> Option<u32> {
+        None
+    }
+}
+
+/// A port that a client has opened. (No box: calls that are over at once allocate nothing.)
+pub(crate) enum Port {
+    Mailboxes(Mailboxes),
+    Recorded(Recorded),
+}
+
+impl From<Mailboxes> for Port {
+    fn from(port: Mailboxes) -> Self {
+        Self::Mailboxes(port)
+    }
+}
+
+impl From<Recorded> for Port {
+    fn from(port: Recorded) -> Self {
+        Self::Recorded(port)
+    }
 }
 
 impl Port {
-    /// Of a port whose packets are the host's, for these lanes.
-    pub(super) fn new(home: Arc<Padded<Home>>, index: u32, mask: u64) -> Self {
-        Self { home, index, mask, owns: true, received: false }
+    /// What it reads and writes.
+    fn exchange(&self) -> &dyn Exchange {
+        match self {
+            Self::Mailboxes(port) => port,
+            Self::Recorded(port) => port,
+        }
     }
 
-    fn memory(&self) -> &Memory {
-        &self.home.0.memory
+    /// The same, for changes.
+    fn exchange_mut(&mut self) -> &mut dyn Exchange {
+        match self {
+            Self::Mailboxes(port) => port,
+            Self::Recorded(port) => port,
+        }
     }
 
     /// The share of the client's ports that it belongs to.
     pub(crate) fn share(&self) -> usize {
-        self.home.0.share
+        self.exchange().share()
+    }
+
+    /// Runs what is over once it has received what a client sends first: on the stack, if that has come.
+    pub(crate) fn at_once<S: Future<Output = ()> + Send + 'static>(self, session: impl FnOnce(Self) -> S) -> Option<Session> {
+        if !self.exchange().has_come() {
+            return Some(Box::pin(session(self)));
+        }
+        let polled = pin!(session(self)).poll(&mut Context::from_waker(Waker::noop()));
+        debug_assert!(polled.is_ready(), "a session that waits has to be kept");
+        None
     }
 
     /// The lanes that have opened it.
     pub(crate) fn mask(&self) -> u64 {
-        self.mask
+        self.exchange().mask()
     }
 
     /// Lanes that it has packets for.
     pub(crate) fn width(&self) -> usize {
-        self.memory().shape().lanes as usize
-    }
-
-    /// Waits until the packets are the host's.
-    async fn own(&mut self) {
-        if self.owns {
-            return;
-        }
-        let (memory, index) = (self.memory(), self.index);
-        poll_fn(|_| {
-            let turn = TURN.get();
-            if turn.exchanges == 0 || !memory.is_hosts(index) {
-                return Poll::Pending;
-            }
-            TURN.set(Turn { exchanges: turn.exchanges - 1, ..turn });
-            memory.acquire();
-            Poll::Ready(())
-        })
-        .await;
-        self.owns = true;
-    }
-
-    fn give(&mut self) {
-        let (memory, index) = (self.memory(), self.index);
-        memory.give(index);
-        if !TURN.get().tells {
-            memory.tell(&[(index, memory.told(index))]);
-        }
-        self.owns = false;
+        self.exchange().width()
     }
 
     /// Waits for what the client sends next.
     pub(crate) async fn receive(&mut self) {
-        if self.received {
-            self.give();
-        }
-        self.own().await;
-        self.received = true;
+        poll_fn(|_| if self.exchange_mut().receives() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// What a lane has sent: a copy of what is there now.
     pub(crate) fn packet(&self, lane: u32) -> Packet {
-        self.memory().load(self.index, lane)
+        self.exchange().packet(lane)
+    }
+
+    /// Waits until packets can be put.
+    async fn until_it_sends(&mut self) {
+        poll_fn(|_| if self.exchange_mut().sends() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// Sends each lane a packet.
     pub(crate) async fn send(&mut self, mut packet: impl FnMut(u32) -> Packet) {
-        self.own().await;
-        for lane in lanes(self.mask) {
-            self.memory().store(self.index, lane, &packet(lane));
+        self.until_it_sends().await;
+        for lane in lanes(self.mask()) {
+            self.exchange_mut().put(lane, &packet(lane));
         }
-        self.give();
-        self.received = false;
+        self.exchange_mut().sent();
     }
 
     /// Sends each lane one word, and the rest as it is in `packet`.
@@ -225,35 +264,18 @@ impl Port {
     /// Receives a packet of each lane, and sends it one in its place.
     pub(crate) async fn answer(&mut self, mut answer: impl FnMut(u32, Packet) -> Packet) {
         self.receive().await;
-        for lane in lanes(self.mask) {
+        self.until_it_sends().await;
+        for lane in lanes(self.mask()) {
             let answer = answer(lane, self.packet(lane));
-            self.memory().store(self.index, lane, &answer);
+            self.exchange_mut().put(lane, &answer);
         }
-        // They have been the host's since they were received.
-        self.give();
-        self.received = false;
+        self.exchange_mut().sent();
     }
 
     /// Lets somebody serve it who knows LLVM's own object of a port. It waits for the client on this thread, and trusts
-    /// what the client writes.
-    pub(crate) fn served_by(&mut self, callback: &Callback) -> u32 {
-        let (memory, index) = (self.memory(), self.index);
-        let mut port = LlvmPort {
-            process: std::ptr::null_mut(),
-            lane_mask: 1,
-            lane_size: memory.shape().lanes,
-            index,
-            out: memory.told(index),
-            receive: self.received,
-            owns_buffer: self.owns,
-        };
-        let status = memory.lend(index, |process| {
-            port.process = process.as_mut_ptr();
-            callback((&raw mut port).cast(), memory.shape().lanes)
-        });
-        memory.was_told(index, port.out);
-        (self.received, self.owns) = (port.receive, port.owns_buffer);
-        status
+    /// what the client writes. `None`: this client has no such object.
+    pub(crate) fn served_by(&mut self, callback: &Callback) -> Option<u32> {
+        self.exchange_mut().served_by(callback)
     }
 
     /// Receives bytes of each lane, over as many exchanges as the longest of them takes. For those of lanes that say no
@@ -262,19 +284,24 @@ impl Port {
         let mut all: Vec<Bytes> = (0..self.width()).map(|_| Bytes::default()).collect();
         self.receive().await;
         let mut longest = 0;
-        for lane in lanes(self.mask) {
+        for lane in lanes(self.mask()) {
             let (packet, bytes) = (self.packet(lane), &mut all[lane as usize]);
             bytes.size = packet[0];
             longest = longest.max(packet[0]);
-            bytes.push(quota, &packet[1..], 0);
+            bytes.push(quota, &bytes_of(&packet)[8..], 0);
         }
         let mut at = FIRST;
         while at < longest {
+            let ahead = self.exchange_mut().take_ahead(longest - at, &mut |bytes| all[0].push(quota, bytes, at));
+            if ahead > 0 {
+                at = at.saturating_add(ahead);
+                continue;
+            }
             self.receive().await;
-            for lane in lanes(self.mask) {
+            for lane in lanes(self.mask()) {
                 let bytes = &mut all[lane as usize];
                 if at < bytes.size {
-                    bytes.push(quota, &self.packet(lane), at);
+                    bytes.push(quota, &bytes_of(&self.packet(lane)), at);
                 }
             }
             at = at.saturating_add(PACKET_BYTES as u64);
@@ -285,7 +312,7 @@ impl Port {
     /// Sends each lane bytes, over as many exchanges as the longest of them takes. `all` has one for each lane.
     pub(crate) async fn send_bytes(&mut self, all: &[Vec<u8>]) {
         let of = |lane: u32| all.get(lane as usize).map_or(&[][..], |bytes| bytes);
-        let longest = lanes(self.mask).map(|lane| of(lane).len()).max().unwrap_or(0);
+        let longest = lanes(self.mask()).map(|lane| of(lane).len()).max().unwrap_or(0);
         self.send(|lane| {
             let bytes = of(lane);
             let mut packet = packed(bytes, PACKET_WORDS - 1);
@@ -303,7 +330,7 @@ impl Port {
 }
 
 /// The first of these bytes, as words.
-fn packed(bytes: &[u8], words: usize) -> Packet {
+pub(super) fn packed(bytes: &[u8], words: usize) -> Packet {
     let mut packet = [0; PACKET_WORDS];
     for (word, bytes) in packet[..words].iter_mut().zip(bytes.chunks(8)) {
         let mut whole = [0; 8];
@@ -313,14 +340,9 @@ fn packed(bytes: &[u8], words: usize) -> Packet {
     packet
 }
 
-impl Drop for Port {
-    /// The client goes on, however the session ends.
-    fn drop(&mut self) {
-        if self.owns {
-            if std::thread::panicking() {
-                lanes(self.mask).for_each(|lane| self.memory().store(self.index, lane, &[0; PACKET_WORDS]));
-            }
-            self.give();
-        }
-    }
+/// The bytes of a packet.
+pub(super) fn bytes_of(packet: &Packet) -> [u8; PACKET_BYTES] {
+    let mut bytes = [0; PACKET_BYTES];
+    bytes.chunks_exact_mut(8).zip(packet).for_each(|(to, word)| to.copy_from_slice(&word.to_ne_bytes()));
+    bytes
 }

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, DESCRIPTOR_SYMBOL, FirstPoll, SERVICE_PREFIX, SIGNATURE_PREFIX};
-use hostcall_abi::llvm_rpc::{CLIENT_SYMBOL, Layout};
+use hostcall_abi::llvm_rpc::{CLIENT_SYMBOL, Layout, RECOMPILED_CLIENT_BYTES};
 use hostcall_abi::{ABI_VERSION, Geometry};
 use hostcall_error::Forked;
 use offload::{Device, DeviceInfo, DeviceKind, Global, Program};
@@ -235,6 +235,11 @@ fn text_behind_hash(word: &Global) -> Result<String, offload::Error> {
 /// The most ports of a client of LLVM's wire, if nothing is said: all of their mailboxes are looked at in each turn.
 const MOST_RPC_PORTS: u32 = 4096;
 
+/// How services of clients that were recompiled are called.
+const RECOMPILED: &str = "LlvmRpc__";
+/// A service that only the device library in Rust calls.
+const OF_RUST: &str = "Process__panicked";
+
 /// A program that is attached, and its port buffer. Holds the program, so that services registered later can be
 /// numbered.
 #[derive(Debug)]
@@ -257,6 +262,7 @@ impl Attached {
         let client = match program.find_global(CLIENT_SYMBOL)? {
             None => None,
             Some(client) => match Layout::of_client(client.size()) {
+                None if client.size() == RECOMPILED_CLIENT_BYTES => None,
                 Some(layout) => Some((client, layout)),
                 None => return Err(AttachError::RpcClient { program: name(), bytes: client.size() }),
             },
@@ -321,6 +327,24 @@ impl Attached {
     /// Whether the program has a client of LLVM's wire.
     pub(crate) fn has_rpc(&self) -> bool {
         self.client.is_some()
+    }
+
+    /// Whether the program has a client of LLVM's `rpc.h` that was recompiled over our own wire.
+    pub(crate) fn has_recompiled(&self) -> bool {
+        self.calls(RECOMPILED)
+    }
+
+    /// Whether the program has a word for the number of a service whose name begins so.
+    fn calls(&self, name: &str) -> bool {
+        self.program.services().iter().any(|known| known.starts_with(name))
+    }
+
+    /// Serves such a client.
+    pub(crate) fn serve_recompiled(&self, builtins: &Builtins) {
+        let descriptor = self.served.memory.descriptor();
+        // The device library in Rust has the heap itself.
+        let heap = if self.calls(OF_RUST) { (0, 0) } else { (descriptor.heap, descriptor.heap_bytes) };
+        builtins.serve_recompiled(&self.served, heap);
     }
 
     /// Fills the program's client of LLVM's wire, if it has one, and serves it, in so many shares.

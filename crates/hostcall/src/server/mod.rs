@@ -2,6 +2,7 @@
 
 mod grants;
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -11,6 +12,7 @@ use hostcall_error::{Forked, Local};
 use offload::host::StackSize;
 use offload::{Device, DeviceKind, Helping, LaunchedElsewhere as _, Program, Subscription};
 
+use crate::builtin::llvm_libc::handlers::Handlers;
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
 use crate::record::KernelReport;
@@ -112,6 +114,7 @@ pub struct ServerBuilder {
     pub(crate) stderr: Option<Sink>,
     pub(crate) stdin: Input,
     rpc_callback: RpcCallback,
+    rpc_handlers: Handlers,
     #[cfg(feature = "tokio")]
     runtime: Option<tokio::runtime::Handle>,
 }
@@ -241,6 +244,33 @@ impl ServerBuilder {
         self
     }
 
+    /// Who serves an opcode of LLVM's `rpc.h`: a function that gets the host's side of each session which kernels begin
+    /// by opening a port for it. The future that it returns carries the session out. It is asked before the opcodes
+    /// that the server knows itself. Programs may have LLVM's own client, or `hostcall_rpc.h`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let device = hostcall::Device::open("sim")?;
+    /// let server = hostcall::Server::builder(&device)
+    ///     .rpc(0x7800_0001, |mut session| async move {
+    ///         session.recv().await;
+    ///         let sums: Vec<u64> = (0..64).map(|lane| session.packet(lane).iter().sum()).collect();
+    ///         session.send(|lane| [sums[lane as usize], 0, 0, 0, 0, 0, 0, 0]).await;
+    ///     })
+    ///     .start()?;
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rpc<S: Future<Output = ()> + Send + 'static>(
+        mut self,
+        opcode: u32,
+        handler: impl Fn(crate::RpcSession) -> S + Send + Sync + 'static,
+    ) -> Self {
+        self.rpc_handlers.add(opcode, Arc::new(move |session| Box::pin(handler(session))));
+        self
+    }
+
     /// Starts the threads.
     ///
     /// # Errors
@@ -282,6 +312,7 @@ impl ServerBuilder {
         let console = if can_help { console.written_by_waves() } else { console };
         let builtins =
             Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?.rpc_callback(self.rpc_callback.0);
+        let builtins = builtins.rpc_handlers(self.rpc_handlers);
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
         let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
@@ -561,8 +592,11 @@ impl Server {
         Ok(())
     }
 
-    /// Serves the client of LLVM's wire that a program has, if it has one.
+    /// Serves the client of LLVM's `rpc.h` that a program has, if it has one.
     fn serve_rpc(&self, attached: &Attached) -> Result<(), AttachError> {
+        if attached.has_recompiled() {
+            attached.serve_recompiled(&self.parts.builtins);
+        }
         if attached.has_rpc() {
             // What blocks goes on there.
             self.parts.core.pool.warm_up().map_err(AttachError::Thread)?;

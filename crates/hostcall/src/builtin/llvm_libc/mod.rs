@@ -5,8 +5,10 @@
 //! result by which C says that it failed. An opcode that nobody knows is answered by zeros, each packet of it, and the
 //! report says so.
 
+pub(crate) mod handlers;
 mod heap;
 mod printing;
+pub(super) mod recompiled;
 mod streams;
 
 use std::ffi::OsStr;
@@ -23,17 +25,16 @@ use super::{Builtins, errno};
 use crate::policy::errno::EISDIR;
 use crate::record::stats::Padded;
 use crate::record::{DevicePanic, Report};
-use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, at_once, lanes, on_the_pool};
+use crate::rpc::{Bytes, Packet, Port, Quota, Serves, Session, Sessions, lanes, on_the_pool};
 use crate::serving::Served;
 use crate::tenant::{Claim, Tenant, Thing};
+use handlers::RpcSession;
 use heap::Heap;
 use printing::{Format, PrintError};
 use streams::{Source, State, Streams, Which};
 
 /// Lanes of the widest wave.
 const WIDEST: usize = 64;
-/// Bytes of clients' messages that are kept for a program at a time, if nothing less is allowed it.
-const KEPT: u64 = 256 << 20;
 /// What C's functions return when they fail: -1 as a word.
 const FAILED: u64 = u64::MAX;
 
@@ -95,25 +96,40 @@ impl Libc {
     }
 }
 
+impl Builtins {
+    /// Serves the client of a program that was recompiled over our own wire, with so many bytes of device memory at an
+    /// address, for `malloc`. One that shares its buffer with others shares their sessions.
+    pub(crate) fn serve_recompiled(&self, served: &Arc<Served>, heap: (u64, u64)) {
+        let quota = || Quota::new(&served.tenant, self.context.limits.bytes_in_flight);
+        self.recompiled.serve(&served.tenant, || Sessions::new(Libc::new(self, served, heap, 1), quota()));
+    }
+}
+
 impl Serves for Libc {
+    fn knows(&self, opcode: u32) -> bool {
+        opcode::name(opcode).is_some() || self.parts.builtins.rpc_handlers.of(opcode).is_some()
+    }
+
     fn end(&self) {
         self.parts.streams.end();
     }
 
     fn session(&self, port: Port, opcode: u32) -> Option<Session> {
-        let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && opcode::name(opcode).is_some();
+        let is_counted = !matches!(opcode, LIBC_NOOP | LIBC_EXIT | LIBC_ABORT) && self.knows(opcode);
         let (limits, common) = (self.parts.builtins.context.limits, self.shares[port.share()].clone());
         let allowed = !is_counted || lanes(port.mask()).all(|_| limits.call(&common.0.tenant));
         let call = Call { common, opcode, allowed };
+        if let Some(handler) = self.parts.builtins.rpc_handlers.of(opcode) {
+            return Some(if allowed { handler(RpcSession::new(port, call.quota())) } else { Box::pin(call.refuse(port)) });
+        }
         // What waits for no more than the packet that has come is over here.
         match opcode {
-            LIBC_NOOP => at_once(call.nothing(port)),
-            LIBC_MALLOC => at_once(call.allocate(port)),
-            LIBC_FREE => at_once(call.free(port)),
-            LIBC_TEST_INCREMENT => at_once(call.increment(port)),
-            _ => return Some(call.session(port)),
+            LIBC_NOOP => port.at_once(|port| call.nothing(port)),
+            LIBC_MALLOC => port.at_once(|port| call.allocate(port)),
+            LIBC_FREE => port.at_once(|port| call.free(port)),
+            LIBC_TEST_INCREMENT => port.at_once(|port| call.increment(port)),
+            _ => Some(call.session(port)),
         }
-        None
     }
 }
 
@@ -185,8 +201,8 @@ impl Call {
     }
 
     fn quota(&self) -> Quota {
-        let most = if self.allowed { KEPT.min(self.libc().builtins.context.limits.bytes_in_flight) } else { 0 };
-        Quota { tenant: self.tenant().clone(), most }
+        let most = if self.allowed { self.libc().builtins.context.limits.bytes_in_flight } else { 0 };
+        Quota::new(self.tenant(), most)
     }
 
     /// What lanes have sent, if there was room for it. The report says if there was not.
@@ -552,6 +568,12 @@ impl Call {
         port.send_bytes(&back).await;
     }
 
+    /// A handler of the user's is not called: the program has made all the calls that it may make.
+    async fn refuse(self, mut port: Port) {
+        port.receive().await;
+        port.send_word(|_| 0).await;
+    }
+
     async fn unknown(self, mut port: Port) {
         /// LLVM's `RPC_SUCCESS` and `RPC_UNHANDLED_OPCODE`.
         const SUCCESS: u32 = 0;
@@ -559,9 +581,10 @@ impl Call {
         if let Some(callback) = &self.libc().builtins.rpc_callback {
             on_the_pool().await;
             match port.served_by(callback) {
-                SUCCESS => return,
-                UNHANDLED => {}
-                code => return self.report(code, format_args!("opcode {:#010x}: the RPC callback returned {code:#x}", self.opcode)),
+                Some(SUCCESS) => return,
+                // Of a client that was recompiled there is no object that the callback could get.
+                Some(UNHANDLED) | None => {}
+                Some(code) => return self.report(code, format_args!("opcode {:#010x}: the RPC callback returned {code:#x}", self.opcode)),
             }
         }
         port.receive().await;
