@@ -177,11 +177,7 @@ struct var_call {
         u32 at = (index - fixed_units) * 4;
         for (u32 i = 0; i < in_count; i++) {
             const u32 len = (u32)ins[i].len;
-            if (at < codec::padded(len)) {
-                u32 unit = 0;
-                copy_tail((u8*)&unit, ins[i].data + at, least(len - at, 4));
-                return unit;
-            }
+            if (at < codec::padded(len)) return unit_from(ins[i].data + at, len - at);
             at -= codec::padded(len);
         }
         return 0;
