@@ -4,7 +4,7 @@
 // A port records what a lane sends. It goes to the host when the lane wants an answer, as one call, and what the host
 // sends comes back with the call's reply: one exchange, where LLVM's wire has one for each packet in each direction.
 // What is exchanged is LLVM's row of packets, so the host serves it by the same functions (service `LlvmRpc`,
-// `crates/hostcall/src/rpc/recorded.rs`). Each lane has a session of its own. `docs/guide/llvm-rpc.md` says how to use
+// `crates/hostcall/src/rpc/sessions.rs`). Each lane has a session of its own. `docs/guide/llvm-rpc.md` says how to use
 // it, and what is different.
 //
 // A session that cannot go on ends its lane, and the host's report says why: LLVM's functions have no way to say so.

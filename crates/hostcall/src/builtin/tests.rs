@@ -634,5 +634,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (93, 93), "{names:?}");
+    assert_eq!((names.len(), count), (97, 97), "{names:?}");
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hostcall_abi::llvm_rpc::PACKET_WORDS;
 
+use super::exchange::{Callback, Exchange, TURN, Turn, lanes};
 use super::memory::{Home, Memory, Packet};
-use super::port::{Callback, Exchange, TURN, Turn, lanes};
 use crate::record::stats::Padded;
 
 /// LLVM's own object of a port on the host's side, `rpc::Port<true>`.

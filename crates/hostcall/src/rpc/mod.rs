@@ -10,7 +10,7 @@
 //! budgets, open files and end. What the opcodes mean is the affair of who [serves](Serves) them.
 //!
 //! Clients that were recompiled over our own wire have the same sessions, which come as calls of a service:
-//! [`recorded`].
+//! [`sessions`].
 //!
 //! The device is not trusted. What it writes is read once and decided on a copy; how much a session may keep is a
 //! [`Quota`]; a session is polled only when its packets are the host's, and ends its turn after
@@ -20,6 +20,7 @@
 //! What a session gives back to its client, the thread that polls it tells the client behind that, of several ports at
 //! once: the mailboxes may lie in a window, whose fences wait for what is on its way ([`Telling`]).
 
+mod exchange;
 mod inbox;
 mod mailboxes;
 mod memory;
@@ -28,16 +29,18 @@ mod put_back;
 mod recorded;
 mod scan;
 mod session;
+mod sessions;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+pub(crate) use exchange::{Callback, Session, lanes};
 use memory::Home;
 pub(crate) use memory::{Extent, Memory, Packet, Shape};
-pub(crate) use port::{Bytes, Callback, Port, Quota, lanes, on_the_pool};
-pub(crate) use recorded::{Asked, Refused, Sessions};
-pub(crate) use session::{Serves, Session};
+pub(crate) use port::{Bytes, Port, Quota, on_the_pool};
+pub(crate) use session::Serves;
+pub(crate) use sessions::{Asked, Refused, Sessions};
 
 use mailboxes::Mailboxes;
 use put_back::{Marks, Step};

@@ -1,17 +1,13 @@
 //! The host's side of one `open` to `close`, and who begins it.
 
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use super::port::{Port, TURN, Turn};
+use super::exchange::{Session, TURN, Turn};
+use super::port::Port;
 
 /// Exchanges of one session in one turn.
 pub(super) const EXCHANGES: u32 = 32;
-
-/// The host's side of what a client does with a port, from its `open` to its `close`.
-pub(crate) type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Who knows what opcodes mean.
 pub(crate) trait Serves: Send + Sync {
