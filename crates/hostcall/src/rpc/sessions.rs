@@ -217,9 +217,9 @@ mod tests {
     use crate::tenant::Tenant;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Sends what it gets, the first word one more each time. Opcode 1 does so once, 2 until a packet begins with 0, and
-    /// 3 on a thread that may block; 4 sends as many packets as it is told; 5 takes bytes, and says how many; 6 is over
-    /// at once.
+    /// Sends what it gets, the first word one more each time. Opcode 1 does so once, 2 until a packet begins with 0,
+    /// and 3 on a thread that may block; 4 sends as many packets as it is told; 5 takes bytes, and says how many; 6 is
+    /// over at once.
     struct Echo {
         begun: Arc<AtomicU32>,
         tenant: Arc<Tenant>,
