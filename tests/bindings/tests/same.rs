@@ -139,6 +139,7 @@ fn the_built_in_services() {
         built_in::clock { system_time }
         built_in::environment { arg_count arg var }
         built_in::process { asserted panicked failed exit abort }
+        built_in::llvm_rpc { packet pair exchange close }
     );
     same!("../../../crates/hostcall-abi/src/std_services.rs":
         built_in::std_system { stdin write flush entropy variable error_text identity start input stream rest terminal }
