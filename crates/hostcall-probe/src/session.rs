@@ -42,6 +42,8 @@ enum Prepared {
 
 /// What this process is told of.
 struct Session {
+    /// The process's number: a child that `fork` has made has a copy of all this, and none of the threads.
+    process: u32,
     settings: Settings,
     state: Mutex<State>,
 }
@@ -100,7 +102,7 @@ impl Session {
                 // SAFETY: a function without arguments. It runs before what was registered earlier: before the
                 // driver's own, which was loaded already.
                 unsafe { libc::atexit(at_exit) };
-                Some(Session { settings, state: Mutex::default() })
+                Some(Session { process: std::process::id(), settings, state: Mutex::default() })
             }
             Err(error) => {
                 say(format_args!("nothing is told of: {error}"));
@@ -430,8 +432,10 @@ pub(crate) fn forget(handle: Handle) {
 }
 
 extern "C" fn at_exit() {
+    // A child's end is not its parent's, who says what was found.
     if let Some(_entered) = enter()
         && let Some(session) = Session::get()
+        && session.process == std::process::id()
     {
         session.end();
     }

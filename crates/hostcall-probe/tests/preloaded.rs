@@ -220,6 +220,13 @@ fn a_program_ends_though_its_kernels_do_not() {
 }
 
 #[test]
+fn a_child_that_the_program_forks_says_nothing_at_its_end() {
+    let Some(trial) = Trial::new() else { return };
+    let said = trial.said(&["linked", "data", "k.ptx"], &[("PROGRAM_FORKS", "1")]);
+    assert_eq!(said.matches("told of themselves").count(), 1, "{said}");
+}
+
+#[test]
 fn settings_that_are_wrong_are_said_and_the_program_runs_as_it_is() {
     let Some(trial) = Trial::new() else { return };
     for (settings, problem) in [

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef int R;
 R cuInit(unsigned);
@@ -94,6 +96,12 @@ int main(int count, char **words) {
     check("cuModuleGetFunction", cuModuleGetFunction(&kernel, module, "k"));
     for (int i = 0; i < 3; i++) check("launch", CALL(cuLaunchKernel, "cuLaunchKernel")(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     check("unload", CALL(cuModuleUnload, "cuModuleUnload")(module));
+  }
+  if (getenv("PROGRAM_FORKS")) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) exit(0);
+    if (waitpid(child, &status, 0) != child || status != 0) return 6;
   }
   puts("the program has ended");
   return 7;
